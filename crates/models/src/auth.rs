@@ -83,7 +83,7 @@ fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials
     }
     let page = vendor.key_page.as_ref().map(|page| format!(" Get a key at {page}."));
     Err(refused(format!(
-        "A model of {} is chosen, but {variable} is not set.{}",
+        "A model of {} is selected, but {variable} is not set.{}",
         vendor.name,
         page.unwrap_or_default()
     )))
@@ -133,19 +133,19 @@ pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String
             "When using Gemini API, you must specify the GEMINI_API_KEY environment variable. Get a key at {KEY_PAGE}."
         ))),
         AuthType::Gateway if !has_address => Err(refused(
-            "The sign-in through a gateway is chosen, but GOOGLE_GEMINI_BASE_URL is not set. Set it to the gateway's address.",
+            "The sign-in through a gateway is selected, but GOOGLE_GEMINI_BASE_URL is not set. Set it to the gateway's address.",
         )),
         AuthType::GeminiApiKey | AuthType::Gateway => Ok(key),
-        AuthType::OauthPersonal => Err(not_spoken("the Google sign-in")),
-        AuthType::VertexAi => Err(not_spoken("Vertex AI")),
-        AuthType::ComputeDefaultCredentials => Err(not_spoken("the credentials of the machine")),
+        AuthType::OauthPersonal => Err(unsupported("the Google sign-in")),
+        AuthType::VertexAi => Err(unsupported("Vertex AI")),
+        AuthType::ComputeDefaultCredentials => Err(unsupported("the credentials of the machine")),
         AuthType::Other(_) => Err(refused("Invalid auth method selected.")),
     }
 }
 
-fn not_spoken(way: &str) -> ModelError {
+fn unsupported(method: &str) -> ModelError {
     refused(format!(
-        "Pollux does not speak {way} yet. Use a Gemini API key: get one at {KEY_PAGE}, set GEMINI_API_KEY, and set \"security.auth.selectedType\" to \"gemini-api-key\" if another way is chosen there."
+        "Pollux does not support {method} yet. Use a Gemini API key: get one at {KEY_PAGE}, set GEMINI_API_KEY, and set \"security.auth.selectedType\" to \"gemini-api-key\" if it selects another method."
     ))
 }
 

@@ -238,7 +238,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
 pub fn vendor(id: &str) -> Result<&'static Vendor, ModelError> {
     all().iter().find(|vendor| vendor.id == id).ok_or_else(|| {
         let known: Vec<&str> = ids().collect();
-        let message = format!("There is no vendor \"{id}\". Known are: {}.", known.join(", "));
+        let message = format!("Unknown vendor \"{id}\". Known vendors: {}.", known.join(", "));
         ModelError::new(ModelErrorKind::Config, message)
     })
 }

@@ -102,7 +102,7 @@ pub(crate) fn custom_headers(vendor: &Vendor, environment: &Environment) -> Head
 pub(crate) fn secret(source: &str, value: &str) -> Result<HeaderValue, ModelError> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         let message = format!(
-            "{source} holds characters that no header can carry (such as a line break). Set it anew."
+            "{source} contains characters that are not allowed in a header (such as a line break). Set it again."
         );
         ModelError::new(ModelErrorKind::Auth, message)
     })?;

@@ -98,17 +98,15 @@ impl Exchange {
 /// Decodes a response of a known shape.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, ModelError> {
     serde_json::from_slice(json).map_err(|error| {
-        let message = format!("The service's answer is not of the expected shape: {error}");
+        let message =
+            format!("The response of the service does not have the expected form: {error}");
         ModelError::new(ModelErrorKind::Broken, message)
     })
 }
 
 /// Returns the error for a request that has no JSON form.
 pub(crate) fn not_encoded(error: &serde_json::Error) -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Invalid,
-        format!("The request cannot be written as JSON: {error}"),
-    )
+    ModelError::new(ModelErrorKind::Invalid, format!("Cannot encode the request as JSON: {error}"))
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub(crate) fn in_payload(reader: &dyn RefusalReader, refusal: Refusal) -> ModelE
 fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     let hint = match error {
         Error::Connect { .. } | Error::Dns { .. } => {
-            "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need none).".to_owned()
+            "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need no proxy).".to_owned()
         }
         Error::Timeout { phase: TimeoutPhase::Connect, .. } => {
             "Check the network; behind a proxy, set HTTPS_PROXY.".to_owned()
@@ -127,7 +127,7 @@ fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
 fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelError {
     let shown = if refusal.shown.starts_with('<') {
         let status = refusal.status;
-        display(&format!("status {status} with a web page in place of an answer of the API"), None)
+        display(&format!("status {status} with a web page instead of a response of the API"), None)
     } else {
         display(&refusal.shown, refusal.code.as_deref())
     };

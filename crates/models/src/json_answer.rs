@@ -48,12 +48,12 @@ fn object(chunk: &ResponseChunk) -> Result<Value, String> {
     let text = chunk.text();
     let text = without_fence(&text);
     if text.is_empty() {
-        return Err("the model gave no JSON.".to_owned());
+        return Err("the model returned no JSON.".to_owned());
     }
     match serde_json::from_str::<Value>(text) {
         Ok(value) if value.is_object() => Ok(value),
-        Ok(_) => Err("the model gave JSON that is no object.".to_owned()),
-        Err(error) => Err(format!("the model gave broken JSON ({error}).")),
+        Ok(_) => Err("the model returned JSON that is not an object.".to_owned()),
+        Err(error) => Err(format!("the model returned invalid JSON ({error}).")),
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) const LOCAL: &str = "local";
 
 /// Error for a user's table that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("The prices in {path} cannot be read: {message}.")]
+#[error("Cannot read the prices in {path}: {message}.")]
 pub struct PricesError {
     /// Path of the file.
     pub path: String,
@@ -87,7 +87,7 @@ fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         .filter(|_| usd <= DEAREST)
         // Price of one token: one millionth of the price of a million tokens.
         .map(|million| million.parts() / 1_000_000)
-        .ok_or_else(|| D::Error::custom("a price is a number of dollars, from 0 to 1000000"))
+        .ok_or_else(|| D::Error::custom("a price must be a number of dollars from 0 to 1000000"))
 }
 
 fn some_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
@@ -180,7 +180,7 @@ impl PriceBook {
             Err(error) => return Err(failed(error.to_string())),
         };
         let text =
-            String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8 text".to_owned()))?;
+            String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8 text".to_owned()))?;
         Ok(Self { own: PriceTable::parse(&text).map_err(failed)? })
     }
 

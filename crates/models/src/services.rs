@@ -141,7 +141,7 @@ impl Services {
             }
         }
         let message = format!(
-            "The auth type '{enforced}' is enforced, so models of other vendors cannot be used. Choose a model that it opens."
+            "The auth type '{enforced}' is enforced, so models of other vendors are not available. Choose a model that works with this auth type."
         );
         Err(ModelError::new(ModelErrorKind::Auth, message))
     }
@@ -151,7 +151,7 @@ impl Services {
         let address = vendor.base_url.trim_end_matches("/v1").to_owned();
         let server = local::inspect(address.clone()).await.ok_or_else(|| {
             let message = format!(
-                "{} does not answer at {address}. Start it, or use --model local/NAME to find it at another port.",
+                "{} does not respond at {address}. Start it, or use --model local/NAME to find it at another port.",
                 vendor.name
             );
             ModelError::new(ModelErrorKind::Network, message)
@@ -248,7 +248,7 @@ fn not_found(name: &str, servers: &[LocalServer], ports: &[u16]) -> ModelError {
     if servers.is_empty() {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
         let message = format!(
-            "No model server answers on this machine (ports {}). Start {}, LM Studio, llama.cpp or vLLM; POLLUX_LOCAL_PORTS names other ports.",
+            "No model server responds on this machine (ports {}). Start {}, LM Studio, llama.cpp or vLLM, or set POLLUX_LOCAL_PORTS to other ports.",
             ports.join(", "),
             ServerKind::Ollama.name()
         );
@@ -256,6 +256,6 @@ fn not_found(name: &str, servers: &[LocalServer], ports: &[u16]) -> ModelError {
     }
     let found: Vec<String> = servers.iter().map(LocalServer::describe).collect();
     let message =
-        format!("No server on this machine has \"{name}\". There is {}.", found.join("; "));
+        format!("No server on this machine has the model \"{name}\". Found: {}.", found.join("; "));
     ModelError::new(ModelErrorKind::NotFound, message)
 }

@@ -88,10 +88,10 @@ fn checked(
     let broken = |message: String| Err(ModelError::new(ModelErrorKind::Broken, message));
     let count = answer.embeddings.len();
     if count != expected {
-        return broken(format!("The service gave {count} embeddings for {expected} texts."));
+        return broken(format!("The service returned {count} embeddings for {expected} texts."));
     }
     if answer.embeddings.iter().any(|vector| vector.values.is_empty()) {
-        return broken("The service gave an empty embedding.".to_owned());
+        return broken("The service returned an empty embedding.".to_owned());
     }
     Ok(answer.embeddings.into_iter().map(|vector| vector.values))
 }

@@ -25,7 +25,7 @@ impl RefusalReader for GoogleRefusals {
                 let which =
                     if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
-                    "{which} does not exist for this key. Choose another with --model (GET /v1beta/models lists those there are); if GOOGLE_GEMINI_BASE_URL is set, check that address too."
+                    "{which} does not exist for this key. Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too."
                 )
             }
             Kind::Verification { link: Some(link) } => {
@@ -35,13 +35,13 @@ impl RefusalReader for GoogleRefusals {
                 format!("The account is suspended. Appeal at {url}.")
             }
             Kind::Permission => {
-                "The key is known but may not do this: check its restrictions and that the Gemini API is enabled for its project.".to_owned()
+                "The key is valid but has no permission for this request. Check its restrictions and that the Gemini API is enabled for its project.".to_owned()
             }
             Kind::Auth | Kind::Verification { link: None } | Kind::Suspended { appeal: None } => {
-                format!("Check GEMINI_API_KEY. A key can be had at {KEY_PAGE}.")
+                format!("Check GEMINI_API_KEY. Get a key at {KEY_PAGE}.")
             }
             Kind::Quota(QuotaReason::Daily) => {
-                "The daily quota is used up. Wait until it is renewed, choose another model with --model, or use a key with a higher quota.".to_owned()
+                "The daily quota is used up. Wait until it is reset, choose another model with --model, or use a key with a higher quota.".to_owned()
             }
             Kind::Quota(QuotaReason::ZeroLimit) => {
                 "This key has no quota for the model. Choose another with --model, or use another key.".to_owned()
@@ -50,10 +50,10 @@ impl RefusalReader for GoogleRefusals {
                 "The quota is used up. Choose another model with --model, or use a key with a higher quota.".to_owned()
             }
             Kind::RateLimited => {
-                "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher quota.".to_owned()
+                "The rate limit was still reached after the last attempt. Wait a moment, or use a key with a higher quota.".to_owned()
             }
             Kind::Busy | Kind::NoCapacity | Kind::Server => {
-                "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
+                "The service is overloaded or has an error; try again later, or choose another model with --model.".to_owned()
             }
             Kind::TooLong | Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
         }

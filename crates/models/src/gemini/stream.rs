@@ -44,7 +44,7 @@ pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
             retryable: true,
             ..ModelError::new(
                 ModelErrorKind::Broken,
-                format!("The model's answer is not of the expected shape: {error}"),
+                format!("The response of the model does not have the expected form: {error}"),
             )
         }),
     }

@@ -93,7 +93,7 @@ impl LocalServer {
     /// Returns the message for a prompt that does not fit, with a remedy.
     pub(crate) fn too_small(&self, model: &str, context: u64, tokens: u64) -> String {
         format!(
-            "The prompt is about {tokens} tokens long, but {} at {} gives \"{model}\" a context of {context}. {}, or choose another model.",
+            "The prompt is about {tokens} tokens long, but {} at {} gives \"{model}\" a context of {context} tokens. {}, or choose another model.",
             self.kind.name(),
             self.address,
             self.kind.enlarge()

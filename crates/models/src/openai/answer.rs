@@ -152,7 +152,7 @@ impl Answer {
                 retryable: true,
                 ..ModelError::new(
                     ModelErrorKind::Broken,
-                    format!("The model's answer is not of the expected shape: {error}"),
+                    format!("The response of the model does not have the expected form: {error}"),
                 )
             }),
         }
@@ -190,7 +190,7 @@ impl Answer {
             self.say(segments, chunk);
         }
         if self.splitter.held() > MAX_HELD {
-            let message = "The answer holds a larger call than can be read.";
+            let message = "The response contains a tool call that is too large.";
             return Err(ModelError::new(ModelErrorKind::Broken, message));
         }
         for fragment in message.tool_calls.into_iter().flatten().flatten() {

@@ -121,7 +121,10 @@ fn arguments(text: &str) -> Value {
 }
 
 fn too_much(what: &str) -> ModelError {
-    ModelError::new(ModelErrorKind::Broken, format!("The answer holds {what} than can be read."))
+    ModelError::new(
+        ModelErrorKind::Broken,
+        format!("The response contains {what} than Pollux supports."),
+    )
 }
 
 /// Scanner that checks whether the brackets of a text are balanced; it reads each byte once.

@@ -52,37 +52,37 @@ impl RefusalReader for Refusals {
                 let which =
                     if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
-                    "{which} does not exist at {name} for this key. Choose another with --model {id}/NAME (GET /models lists those there are), or check {address}."
+                    "{which} does not exist at {name} for this key. Choose another with --model {id}/NAME (GET /models lists the available models), or check {address}."
                 )
             }
             Kind::Permission => {
-                format!("{name} knows the key but does not allow this: check what the key may do.")
+                format!("{name} accepts the key but does not allow this request. Check the permissions of the key.")
             }
             Kind::Auth | Kind::Verification { .. } | Kind::Suspended { .. } => {
                 match (&self.key_variable, &self.key_page) {
                     (Some(variable), Some(page)) => {
-                        format!("Check {variable}. A key can be had at {page}.")
+                        format!("Check {variable}. Get a key at {page}.")
                     }
                     (Some(variable), None) => format!("Check {variable}."),
                     (None, _) => format!(
-                        "The server wants a key: set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
+                        "The server requires a key. Set OPENAI_BASE_URL to {address} and OPENAI_API_KEY to the key."
                     ),
                 }
             }
             Kind::Quota(QuotaReason::Credits) => {
-                format!("The account at {name} has no credit left. Add some, or choose another model with --model.")
+                format!("The account at {name} has no credit left. Add credit, or choose another model with --model.")
             }
             Kind::Quota(_) => {
-                "The quota is used up. Wait until it is renewed, or choose another model with --model.".to_owned()
+                "The quota is used up. Wait until it is reset, or choose another model with --model.".to_owned()
             }
             Kind::RateLimited => {
-                "The rate limit was still reached after the last attempt. Wait a little, or use a key with a higher limit.".to_owned()
+                "The rate limit was still reached after the last attempt. Wait a moment, or use a key with a higher limit.".to_owned()
             }
             Kind::Busy | Kind::NoCapacity | Kind::Server => {
-                "The service is overloaded or broken; try again later, or choose another model with --model.".to_owned()
+                "The service is overloaded or has an error; try again later, or choose another model with --model.".to_owned()
             }
             Kind::TooLong if refusal.code.as_deref() == Some("context_length_exceeded") => {
-                "The conversation is longer than the model takes. Begin a new one, or choose a model with a larger context.".to_owned()
+                "The conversation is longer than the context of the model. Start a new conversation, or choose a model with a larger context.".to_owned()
             }
             Kind::TooLong | Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
         }
@@ -108,12 +108,14 @@ impl Refusals {
             None => "nothing",
             Some(_) => return None,
         };
-        let message =
-            failure::display(&format!("{what} came in place of an answer of the API"), None);
+        let message = failure::display(
+            &format!("{what} was received instead of a response of the API"),
+            None,
+        );
         let hint = if self.address.is_empty() {
             String::new()
         } else {
-            format!("\nCheck {}, and whether a proxy stands in between.", self.address)
+            format!("\nCheck {}, and check whether a proxy intercepts the request.", self.address)
         };
         Some(ModelError::new(ModelErrorKind::Broken, message + &hint))
     }

@@ -100,7 +100,7 @@ impl Service {
         names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
             let Refusals { id, name, .. } = &*self.refusals;
             let message = format!(
-                "{name} lists no model for conversations. Name one with --model {id}/NAME."
+                "{name} lists no model for conversations. Choose one with --model {id}/NAME."
             );
             ModelError::new(ModelErrorKind::NotFound, message)
         })
@@ -117,7 +117,8 @@ impl Service {
         cancel: &CancellationToken,
     ) -> Result<Vec<Vec<f32>>, ModelError> {
         let model = self.connection.vendor.embedding_model.as_deref().ok_or_else(|| {
-            let message = format!("{} is not known to embed texts.", self.connection.vendor.name);
+            let message =
+                format!("{} is not known to support embeddings.", self.connection.vendor.name);
             ModelError::new(ModelErrorKind::Config, message)
         })?;
         let mut vectors = Vec::with_capacity(texts.len());
@@ -171,7 +172,7 @@ fn ordered(answer: WireVectors, expected: usize) -> Result<Vec<Vec<f32>>, ModelE
     let broken = |message: String| Err(ModelError::new(ModelErrorKind::Broken, message));
     let count = answer.data.len();
     if count != expected {
-        return broken(format!("The service gave {count} embeddings for {expected} texts."));
+        return broken(format!("The service returned {count} embeddings for {expected} texts."));
     }
     let mut vectors = vec![Vec::new(); expected];
     for (position, vector) in answer.data.into_iter().enumerate() {
@@ -180,7 +181,7 @@ fn ordered(answer: WireVectors, expected: usize) -> Result<Vec<Vec<f32>>, ModelE
         }
     }
     if vectors.iter().any(Vec::is_empty) {
-        return broken("The service gave an empty embedding.".to_owned());
+        return broken("The service returned an empty embedding.".to_owned());
     }
     Ok(vectors)
 }

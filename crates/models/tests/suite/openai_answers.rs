@@ -140,7 +140,7 @@ async fn success_that_is_none() {
             "Try later.",
         ),
         (body(""), ModelErrorKind::Broken, "nothing"),
-        (body("{\"choices\": 7}"), ModelErrorKind::Broken, "shape"),
+        (body("{\"choices\": 7}"), ModelErrorKind::Broken, "expected form"),
     ] {
         script(&server, CHAT, vec![bad]);
         let (chunks, error) = answer(&model).await.unwrap_err();

@@ -179,7 +179,7 @@ fn json_of_another_shape_is_a_broken_answer() {
     ] {
         let error = decode_chunk(text.as_bytes()).unwrap_err();
         assert_eq!((error.kind, error.retryable), (ModelErrorKind::Broken, true), "{text}");
-        assert!(error.message.contains("not of the expected shape"), "{error}");
+        assert!(error.message.contains("not have the expected form"), "{error}");
     }
     let nested = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep = format!(r#"{{"candidates":[{{"content":{{"parts":[{{"x":{nested}}}]}}}}]}}"#);

@@ -83,7 +83,7 @@ impl Draft {
                 if image && fetched && self.shape.vision {
                     self.said.push(Said::Media(image_part(&file.file_uri)));
                 } else {
-                    self.say(&format!("[The file {} cannot be read here.]", file.file_uri));
+                    self.say(&format!("[The model cannot read the file {}.]", file.file_uri));
                 }
             }
             Body::Call(call) if self.shape.emulated => self.say(&emulation::written_call(call)),

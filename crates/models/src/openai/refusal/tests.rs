@@ -37,12 +37,12 @@ fn refusals_have_a_kind_and_a_remedy() {
     let error = |word: &str| json!({"error": {"message": "no", "code": word}}).to_string();
     for (status, body, kind, remedy) in [
         (401, error("invalid_api_key"), Auth, "https://keys"),
-        (403, error("forbidden"), Permission, "may do"),
+        (403, error("forbidden"), Permission, "permissions of the key"),
         (404, error("model_not_found"), NotFound, "\"m-1\" does not exist at OpenAI"),
         (429, error("insufficient_quota"), Quota, "no credit"),
         (402, "Payment required".to_owned(), Quota, "no credit"),
         (429, error("rate_limit_exceeded"), RateLimited, "rate limit"),
-        (400, error("context_length_exceeded"), TooLong, "longer than the model takes"),
+        (400, error("context_length_exceeded"), TooLong, "longer than the context of the model"),
         (400, error("content_filter"), Filtered, "no"),
         (422, json!({"detail": "extra field"}).to_string(), Invalid, "extra field"),
         (
