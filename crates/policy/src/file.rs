@@ -233,13 +233,13 @@ impl FileReader<'_> {
         let is_of_commands = prefixes.is_some() || regex.is_some();
         if own.is_some() && !is_of_commands {
             // Gemini CLI ignores the field and would treat the rule as unconditional.
-            let message = "needs commandRegex or commandPrefix beside it, for Gemini CLI";
+            let message = "needs commandRegex or commandPrefix in the same rule, for Gemini CLI";
             let fault = fields.fault("polluxPrefix", message);
             self.fault(ProblemKind::RuleValidation, fault);
         }
         let given = [arguments.is_some(), prefixes.is_some(), regex.is_some()];
         if given.iter().filter(|given| **given).count() > 1 {
-            let message = "argsPattern, commandPrefix and commandRegex exclude each other";
+            let message = "argsPattern, commandPrefix and commandRegex cannot be combined";
             self.fault(
                 ProblemKind::RuleValidation,
                 Fault { at: fields.at, message: message.into() },
@@ -288,7 +288,7 @@ impl FileReader<'_> {
         match expression {
             Ok(expression) => Some(expression),
             Err(error) => {
-                let fault = fields.fault(key, &format!("is no usable pattern: {error}"));
+                let fault = fields.fault(key, &format!("is not a valid pattern: {error}"));
                 self.fault(ProblemKind::RegexCompilation, fault);
                 None
             }

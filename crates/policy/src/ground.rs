@@ -42,7 +42,7 @@ fn leads_elsewhere(path: &Path) -> String {
         Ok(real) => {
             format!("its output goes to {}, which is {}", path.display(), real.display())
         }
-        Err(error) => format!("its output goes where nobody can tell: {error}"),
+        Err(error) => format!("the target of its output is not known: {error}"),
     }
 }
 

@@ -55,7 +55,7 @@ fn gives_up(rule: &Rule) -> Option<Problem> {
     };
     let becomes = if rule.ruling == Ruling::Allow { "not found" } else { "found" };
     let message = format!(
-        "The pattern of this rule ({}) looks around or back, and repeats what is repeated already: on some texts its search is given up, and it counts as {becomes}.",
+        "The pattern of this rule ({}) uses look-around or back-references and nested repetitions. On some texts its search is aborted, and the pattern counts as {becomes}.",
         in_words(rule)
     );
     if expression.may_give_up() { problem(rule, message) } else { None }
@@ -72,14 +72,14 @@ fn shadowed(rules: &[Rule]) -> Vec<Problem> {
         let prefix = plain_prefix(rule);
         if let Some(taker) = takers.iter().find(|taker| takes_all_of(taker, rule)) {
             let message = format!(
-                "This rule ({}) never decides: {} comes first and takes every call.",
+                "This rule ({}) never applies: {} comes first and matches every call.",
                 in_words(rule),
                 taker.source
             );
             problems.extend(problem(rule, message));
         } else if let Some(taker) = prefix.and_then(|words| taker_of(words, rule, &beginnings)) {
             let message = format!(
-                "This rule ({}) hardly ever decides: {} comes first and takes the commands that begin like this.",
+                "This rule ({}) almost never applies: {} comes first and matches the commands that begin like this.",
                 in_words(rule),
                 taker.source
             );
@@ -189,7 +189,7 @@ mod tests {
         let all = rule("*", "allow", 9, "");
         let problems = told(all.clone() + &rule("glob", "deny", 8, ""));
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].starts_with("[USER] Policy file warning in a.toml:6:1:\n  This rule (deny glob) never decides: User: a.toml:1"), "{problems:?}");
+        assert!(problems[0].starts_with("[USER] Policy file warning in a.toml:6:1:\n  This rule (deny glob) never applies: User: a.toml:1"), "{problems:?}");
         for lower in [rule("glob", "allow", 8, ""), rule("glob", "deny", 10, "")] {
             assert_eq!(told(all.clone() + &lower), Vec::<String>::new());
         }
@@ -200,7 +200,7 @@ mod tests {
         };
         let push = shell("deny", 8, "git push");
         let problems = told(shell("allow", 9, "git") + &push);
-        assert!(problems[0].contains("hardly ever decides: User: a.toml:1"), "{problems:?}");
+        assert!(problems[0].contains("almost never applies: User: a.toml:1"), "{problems:?}");
         for other in [
             shell("allow", 7, "git"),
             shell("deny", 9, "git"),

@@ -202,7 +202,7 @@ fn files(folder: &Path) -> pollux_fs::Result<Vec<PathBuf>> {
 }
 
 fn too_many(files: usize) -> String {
-    format!("The folder holds {files} policy files; only the first {MAX_FILES} of them are read")
+    format!("The folder contains {files} policy files; only the first {MAX_FILES} of them are read")
 }
 
 fn project_folder(project: &Path) -> PathBuf {

@@ -69,7 +69,7 @@ impl CheckerPrograms {
         };
         if !is_name(name) {
             return failed(format!(
-                "Invalid checker name \"{name}\": it may have a-z, 0-9 and hyphens."
+                "Invalid checker name \"{name}\": only a-z, 0-9 and hyphens are allowed."
             ));
         }
         let Some(program) = self.programs.get(name) else {
@@ -140,7 +140,7 @@ fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
     }
     let answer: Value = match serde_json::from_slice(&outcome.stdout) {
         Ok(answer) => answer,
-        Err(error) => return deny(format!("gave no JSON: {error}.")),
+        Err(error) => return deny(format!("returned no valid JSON: {error}.")),
     };
     let text = |key: &str| {
         let words = answer.get(key).and_then(Value::as_str).map(told);
@@ -156,11 +156,11 @@ fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
         }
         (Some(Ruling::Deny), Some(reason)) => CheckerFinding::Deny(reason),
         (Some(Ruling::AskUser), Some(reason)) => CheckerFinding::Ask(reason),
-        (Some(ruling), None) => deny(format!("says {} without a reason.", ruling.as_str())),
+        (Some(ruling), None) => deny(format!("returned {} without a reason.", ruling.as_str())),
         (None, _) => {
             let [allow, refuse, ask] =
                 [Ruling::Allow, Ruling::Deny, Ruling::AskUser].map(Ruling::as_str);
-            deny(format!("gave no decision that is known ({allow}, {refuse}, {ask})."))
+            deny(format!("returned no known decision ({allow}, {refuse}, {ask})."))
         }
     }
 }
@@ -234,23 +234,23 @@ mod tests {
             ),
             (allow, Some(3), deny("exited with code 3: oops")),
             (allow, None, deny("was ended by a signal: oops")),
-            (r#"{"decision":"deny"}"#, Some(0), deny("says deny without a reason.")),
+            (r#"{"decision":"deny"}"#, Some(0), deny("returned deny without a reason.")),
             (
                 r#"{"decision":"ask_user","reason":" "}"#,
                 Some(0),
-                deny("says ask_user without a reason."),
+                deny("returned ask_user without a reason."),
             ),
-            ("[]", Some(0), deny("gave no decision that is known (allow, deny, ask_user).")),
+            ("[]", Some(0), deny("returned no known decision (allow, deny, ask_user).")),
             (
                 r#"{"decision":"Allow"}"#,
                 Some(0),
-                deny("gave no decision that is known (allow, deny, ask_user)."),
+                deny("returned no known decision (allow, deny, ask_user)."),
             ),
         ] {
             assert_eq!(read("x", &outcome(stdout, code)), expected, "{stdout} {code:?}");
         }
         let CheckerFinding::Deny(words) = read("x", &outcome("allow", Some(0))) else { panic!() };
-        assert!(words.starts_with("Safety checker \"x\" gave no JSON: "), "{words}");
+        assert!(words.starts_with("Safety checker \"x\" returned no valid JSON: "), "{words}");
         let many = PipedOutcome { overflowed: true, ..outcome(allow, Some(0)) };
         assert_eq!(read("x", &many), deny("printed more than 1 MiB."));
         let late = PipedOutcome { ended: Ended::TimedOut, ..outcome(allow, None) };

@@ -14,9 +14,9 @@ impl Policy {
         let listed = ["read", "write"].into_iter().filter_map(|kind| wanted?.get(kind)?.as_array());
         let mut paths = listed.flatten().filter_map(Value::as_str);
         match paths.find(|path| !self.is_inside(&self.real(path))) {
-            Some(path) => {
-                CheckerFinding::Ask(format!("It asks for {path}, outside of the workspace."))
-            }
+            Some(path) => CheckerFinding::Ask(format!(
+                "The call requests access to {path}, outside of the workspace."
+            )),
             None => CheckerFinding::ALLOW,
         }
     }

@@ -31,7 +31,7 @@ impl Policy {
         let Some((path, kind)) = unnamed else { return CheckerFinding::ALLOW };
         let path = path.display();
         let message = format!(
-            "Changing {path} needs a person's approval in every approval mode: {kind} are protected."
+            "Changing {path} needs the user's approval in every approval mode: {kind} are protected."
         );
         if self.facts.interactive {
             CheckerFinding::Ask(message)

@@ -87,9 +87,10 @@ impl Line<'_, '_> {
         let keeps_privileges = self.policy.facts.confinement.keeps_privileges();
         let allowed = parts.iter().zip(judged).filter(|(_, judged)| judged.ruling == Ruling::Allow);
         allowed.into_iter().find_map(|(part, _)| match part.effect()? {
-            Does::NeedsPrivileges if !keeps_privileges => {
-                Some(format!("{} needs privileges that a confined command lacks", part.name()))
-            }
+            Does::NeedsPrivileges if !keeps_privileges => Some(format!(
+                "{} needs privileges that a confined command does not have",
+                part.name()
+            )),
             Does::ConfiguresUser => Some(format!(
                 "this {} changes your own configuration, which a confined command cannot",
                 part.name()

@@ -337,14 +337,15 @@ impl<'p> Line<'_, 'p> {
         match judged.ruling {
             Ruling::Deny => judged,
             Ruling::Allow if is_git => {
-                let reason = "git runs what the folder configures, and the folder is not trusted";
+                let reason =
+                    "git runs programs that the folder configures, and the folder is not trusted";
                 Judged::ask(judged.rule, reason.to_owned())
             }
             Ruling::Allow => match doubt.filter(|_| judged.ruling == Ruling::Allow) {
                 None => judged,
                 Some(rule) => {
                     let reason =
-                        "words that are known only when it runs may make it what a rule is about";
+                        "its arguments are not known before it runs, so a rule may apply to it";
                     Judged::ask(Some(rule), reason.to_owned())
                 }
             },
@@ -411,7 +412,8 @@ impl<'p> Line<'_, 'p> {
         };
         let (_, open) = questions.into_iter().find(|(index, _)| !may_redirect(*index))?;
         let target = open.target.as_ref().map(|target| target.shown().into_owned());
-        let target = target.unwrap_or_else(|| "a file that is known only when it runs".to_owned());
+        let target =
+            target.unwrap_or_else(|| "a file that is not known before the command runs".to_owned());
         Some(format!("its output or input is redirected: {target}"))
     }
 
@@ -445,7 +447,7 @@ impl<'p> Line<'_, 'p> {
             ));
         }
         let mention = parts.into_iter().find_map(|part| mentioned(&reserved, part))?;
-        Some(format!("what it is given names `{mention}`"))
+        Some(format!("its arguments contain `{mention}`"))
     }
 
     /// Returns the conditions on the disk under which the line may run.

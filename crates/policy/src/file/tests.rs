@@ -122,7 +122,7 @@ fn faults_are_told_with_line_and_column() {
         ("commandPrefix = \"x\"", "need toolName = \"run_shell_command\""),
         (
             "argsPattern = \"(\"",
-            "my.toml:5:15:\n  argsPattern is no usable pattern: there is a ( without its )",
+            "my.toml:5:15:\n  argsPattern is not a valid pattern: there is a ( without a matching )",
         ),
         ("toolAnnotations = 1", "toolAnnotations must be a table"),
     ] {

@@ -109,7 +109,7 @@ fn of(rule: &Rule) -> Option<RuleReach> {
 fn whole_program(command: &SimpleCommand) -> Option<(String, String)> {
     let name = command.name();
     if !command.has_table() {
-        let allows = format!("`{name}` with any arguments, as Pollux has no table for it");
+        let allows = format!("`{name}` with any arguments, because Pollux has no table for it");
         return Some((allows, format!("commandPrefix = \"{name} FIRST-ARGUMENT\"")));
     }
     if command.greatest_effect().is_none_or(|effect| effect == Does::Reads) {
@@ -127,7 +127,7 @@ fn whole_program(command: &SimpleCommand) -> Option<(String, String)> {
     shown.sort_by_key(|name| rank(name).unwrap_or(preferred.len()));
     let shown = shown.iter().take(SHOWN).map(|verb| format!("\"{name} {verb}\""));
     let list = shown.collect::<Vec<_>>().join(", ");
-    Some((allows, format!("commandPrefix = [ {list} ], or as many of them as you use")))
+    Some((allows, format!("commandPrefix = [ {list} ], or the ones that you use")))
 }
 
 /// Returns the calls that a rule without a condition on the arguments allows, and a narrower rule;
@@ -139,9 +139,10 @@ fn without_condition(rule: &Rule) -> Option<(String, String)> {
         ToolPattern::Servers => {
             ("every tool of every server".to_owned(), "mcpName = \"SERVER\", toolName = \"TOOL\"")
         }
-        ToolPattern::Server(server) => {
-            (format!("every tool of the server {server}"), "toolName = \"TOOL\" beside mcpName")
-        }
+        ToolPattern::Server(server) => (
+            format!("every tool of the server {server}"),
+            "toolName = \"TOOL\" in addition to mcpName",
+        ),
         ToolPattern::OnAnyServer(tool) => {
             (format!("the tool {tool} of every server"), "mcpName = \"SERVER\"")
         }
@@ -192,7 +193,7 @@ mod tests {
             broad[0],
             "allows `git` with all subcommands that its table knows, which also starts: hooks of the repository, and \
              programs that its configuration names (filters, external diffs, credential helpers); narrower: \
-             commandPrefix = [ \"git commit\", \"git push\", \"git add\" ], or as many of them as you use"
+             commandPrefix = [ \"git commit\", \"git push\", \"git add\" ], or the ones that you use"
         );
         let own = r#"commandRegex = "x"
 polluxPrefix = "rm""#;

@@ -124,7 +124,7 @@ fn more_files_than_are_read_is_an_error() {
     let told = |tier: &str, folder: &str| {
         let shown = disk.path(folder);
         format!(
-            "[{tier}] Policy file error in {}:\n  The folder holds 1001 policy files; only the first 1000 of them are read",
+            "[{tier}] Policy file error in {}:\n  The folder contains 1001 policy files; only the first 1000 of them are read",
             shown.display()
         )
     };
