@@ -90,12 +90,12 @@ impl Command for HooksCommand {
         let label = context.arguments.trim();
         let text = match self.verb {
             Verb::List if label.is_empty() => list(&self.hooks),
-            Verb::List => return Err(CommandError(format!("There is no command /hooks {label}."))),
+            Verb::List => return Err(CommandError(format!("Unknown command: /hooks {label}."))),
             Verb::Enable | Verb::Disable if label.is_empty() => {
                 return Err(CommandError(format!("Usage: /{} NAME", self.name())));
             }
             Verb::Enable | Verb::Disable if self.hooks.iter().all(|hook| hook.label() != label) => {
-                return Err(CommandError(format!("There is no hook called {label}.")));
+                return Err(CommandError(format!("There is no hook with the name {label}.")));
             }
             Verb::Enable => self.switch(&[label.to_owned()], true)?,
             Verb::Disable => self.switch(&[label.to_owned()], false)?,
@@ -124,14 +124,14 @@ impl HooksCommand {
     fn switch(&self, labels: &[String], on: bool) -> Result<String, CommandError> {
         let word = if on { "on" } else { "off" };
         if labels.is_empty() {
-            return Ok(format!("All hooks are {word} already."));
+            return Ok(format!("All hooks are already {word}."));
         }
         for label in labels {
             self.hooks.switch(label, on);
         }
         let told = format!("Switched {word}: {}.", labels.join(", "));
         (self.save)(labels, on).map(|()| told.clone()).map_err(|error| {
-            CommandError(format!("{told} This holds for this session only: {error}"))
+            CommandError(format!("{told} This applies to this session only: {error}"))
         })
     }
 }
@@ -203,9 +203,12 @@ mod tests {
             "BeforeTool:\n  on   a (user; for glob; ./a)\nAfterTool:\n  off  ./b (user)"
         );
         assert_eq!(run("hooks enable", "./b").await, "Switched on: ./b.");
-        assert_eq!(run("hooks disable", "nope").await, "error: There is no hook called nope.");
+        assert_eq!(
+            run("hooks disable", "nope").await,
+            "error: There is no hook with the name nope."
+        );
         assert_eq!(run("hooks disable-all", "").await, "Switched off: ./b, a.");
-        assert_eq!(run("hooks disable-all", "").await, "All hooks are off already.");
+        assert_eq!(run("hooks disable-all", "").await, "All hooks are already off.");
         assert!(!hooks.has(HookEvent::BeforeTool));
         assert_eq!(run("hooks enable", "").await, "error: Usage: /hooks enable NAME");
         assert_eq!(*kept.lock().unwrap(), [("./b".to_owned(), true), ("./b a".to_owned(), false)]);
@@ -219,7 +222,7 @@ mod tests {
         let error = run_command(all[4].as_ref(), "").await;
         assert_eq!(
             error,
-            "error: Switched off: a. This holds for this session only: The file is broken."
+            "error: Switched off: a. This applies to this session only: The file is broken."
         );
         assert!(!hooks.has(HookEvent::BeforeTool));
     }

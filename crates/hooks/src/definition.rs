@@ -114,7 +114,7 @@ pub fn read(layers: &[Layer]) -> HookDefinitions {
         match group {
             Value::Object(events) => reading.events(events),
             Value::Null => {}
-            _ => reading.warn("hooks", "must be an object of events"),
+            _ => reading.warn("hooks", "must be an object with events as keys"),
         }
     }
     found
@@ -130,7 +130,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn warn(&mut self, place: &str, problem: &str) {
         let path = self.layer.path.display();
-        self.found.warnings.push(format!("Hook left out in {path}: {place} {problem}."));
+        self.found.warnings.push(format!("Invalid hook in {path}, ignored: {place} {problem}."));
     }
 
     fn events(&mut self, events: &Map<String, Value>) {
@@ -157,17 +157,17 @@ impl Reading<'_> {
 
     fn definition(&mut self, event: HookEvent, place: &str, definition: &Value) {
         let Some(Value::Array(hooks)) = definition.get("hooks") else {
-            return self.warn(place, "has no list \"hooks\"");
+            return self.warn(place, "has no \"hooks\" array");
         };
         let matcher = match definition.get("matcher") {
             None | Some(Value::Null) => None,
             Some(Value::String(matcher)) => Some(matcher.clone()),
-            Some(_) => return self.warn(place, "has a \"matcher\" that is no text"),
+            Some(_) => return self.warn(place, "has a \"matcher\" that is not a string"),
         };
         let sequential = definition.get("sequential") == Some(&Value::Bool(true));
         for (index, hook) in hooks.iter().enumerate() {
             if self.taken == MOST_HOOKS {
-                return self.warn(place, &format!("comes after the first {MOST_HOOKS}"));
+                return self.warn(place, &format!("exceeds the maximum of {MOST_HOOKS} hooks"));
             }
             match self.hook(event, matcher.clone(), sequential, hook) {
                 Ok(hook) => {
@@ -194,12 +194,11 @@ impl Reading<'_> {
             Some("command") => {}
             Some("runtime") => {
                 return Err(
-                    "is of type \"runtime\", which only a program that embeds the agent can \
-                            bring"
+                    "has the type \"runtime\", which only a program that embeds the agent can use"
                         .to_owned(),
                 );
             }
-            Some(other) => return Err(format!("is of the unknown type {other:?}")),
+            Some(other) => return Err(format!("has the unknown type {other:?}")),
             None => return Err("has no \"type\"; it must be \"command\"".to_owned()),
         }
         let command = text("command").ok_or("has no \"command\"")?;
@@ -300,17 +299,17 @@ mod tests {
     fn what_makes_no_sense_is_named_and_left_out() {
         let good = json!({"hooks": [{"type": "command", "command": "ok"}]});
         let table = [
-            (json!([]), "hooks must be an object of events."),
+            (json!([]), "hooks must be an object with events as keys."),
             (json!({"Nope": []}), "Invalid hook event name: \"Nope\" from user config. Skipping."),
             (json!({"BeforeTool": {"x": 1}}), "hooks.BeforeTool must be a list."),
-            (json!({"BeforeTool": [5, good]}), "hooks.BeforeTool[0] has no list \"hooks\"."),
+            (json!({"BeforeTool": [5, good]}), "hooks.BeforeTool[0] has no \"hooks\" array."),
             (
                 json!({"BeforeTool": [{"matcher": 5, "hooks": []}]}),
-                "hooks.BeforeTool[0] has a \"matcher\" that is no text.",
+                "hooks.BeforeTool[0] has a \"matcher\" that is not a string.",
             ),
             (
                 json!({"BeforeTool": [{"hooks": [{"type": "x", "command": "c"}]}]}),
-                "hooks.BeforeTool[0].hooks[0] is of the unknown type \"x\".",
+                "hooks.BeforeTool[0].hooks[0] has the unknown type \"x\".",
             ),
             (
                 json!({"BeforeTool": [{"hooks": [{"type": "command"}]}]}),

@@ -43,10 +43,10 @@ pub struct Migrated {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrateError {
     /// The settings contain no hooks.
-    #[error("there are no hooks in it")]
+    #[error("it contains no hooks")]
     NoHooks,
     /// The hooks are not an object.
-    #[error("\"hooks\" is no object of events")]
+    #[error("\"hooks\" is not an object with events as keys")]
     NotAnObject,
 }
 
@@ -72,13 +72,11 @@ pub fn migrate(
             .find(|(theirs, _)| theirs == name)
             .map_or(name.as_str(), |(_, ours)| ours);
         let Value::Array(definitions) = definitions else {
-            migrated.remarks.push(format!("{name} is no list and was left behind."));
+            migrated.remarks.push(format!("{name} is not an array and was not imported."));
             continue;
         };
         if pollux_protocol::HookEvent::of_name(ours).is_none() {
-            migrated
-                .remarks
-                .push(format!("There is no event {name} here: its hooks will not run."));
+            migrated.remarks.push(format!("Pollux has no event {name}: its hooks will not run."));
         }
         for definition in definitions {
             migrated.take(name, ours, definition);
@@ -91,7 +89,7 @@ impl Migrated {
     fn take(&mut self, theirs: &str, ours: &str, definition: &Value) {
         let Some(given) = definition.get("hooks").and_then(Value::as_array) else {
             self.remarks
-                .push(format!("A definition of {theirs} has no hooks and was left behind."));
+                .push(format!("A definition of {theirs} has no hooks and was not imported."));
             return;
         };
         let mut hooks = Vec::new();
@@ -99,7 +97,7 @@ impl Migrated {
             match converted(hook) {
                 Some(hook) => hooks.push(hook),
                 None => self.remarks.push(format!(
-                    "A hook of {theirs} that is no command was left behind: {hook}."
+                    "A hook of {theirs} is not a command and was not imported: {hook}."
                 )),
             }
         }

@@ -122,7 +122,7 @@ impl Surroundings {
             stderr: String::new(),
         };
         if consent::has_changed(hook, &self.cwd) {
-            run.error = Some("it has changed since it was allowed, and was not run".to_owned());
+            run.error = Some("it has changed since its approval, and was not run".to_owned());
             return Some(run);
         }
         let ran = match Shell::current() {
