@@ -164,7 +164,7 @@ impl Invocation for AskUser {
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
         let Modification::Answers(answers) = modification else {
-            return Err(invalid("Questions are answered, not changed."));
+            return Err(invalid("Questions cannot be modified, only answered."));
         };
         let mut args = Map::new();
         args.insert("questions".to_owned(), json!(self.params.questions));

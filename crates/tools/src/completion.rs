@@ -98,7 +98,7 @@ fn for_model(process: &BackgroundProcess, state: ProcessState) -> String {
     let log = process.log_path();
     let saved = match process.log_failure() {
         None => format!("Output saved to {}", log.display()),
-        Some(failure) => format!("Its output is lost: {failure}"),
+        Some(failure) => format!("Its output could not be saved: {failure}"),
     };
     // The first character may be cut.
     let output = process.read_log(TOLD_BYTES).unwrap_or_default();

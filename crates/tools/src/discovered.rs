@@ -63,12 +63,12 @@ pub async fn discover(
 ) -> Result<Discovered, String> {
     let words = words::split(&commands.discovery);
     if words.is_empty() {
-        return Err("Tool discovery: tools.discoveryCommand names no program.".to_owned());
+        return Err("Tool discovery: tools.discoveryCommand contains no program.".to_owned());
     }
     let command = piped(context, &words, Vec::new(), LIST_LIMIT);
     let outcome = run_piped(command, cancel)
         .await
-        .map_err(|error| format!("Tool discovery command cannot be run: {error}"))?;
+        .map_err(|error| format!("Cannot run the tool discovery command: {error}"))?;
     let failure = failure(&outcome);
     if let Some(failure) = failure {
         let complaint: String =
@@ -216,7 +216,9 @@ impl Invocation for DiscoveredCall {
 
     async fn run(&self, run: RunContext) -> ToolOutput {
         if !self.has_call_command {
-            return failed("No command is set that runs discovered tools (tools.callCommand).");
+            return failed(
+                "No command for running discovered tools is configured (tools.callCommand).",
+            );
         }
         let limit = self.context.options.shell_timeout.unwrap_or(Duration::MAX);
         let command = piped(&self.context, &self.words, self.input.clone().into_bytes(), limit);
@@ -248,7 +250,7 @@ fn told(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
     let mut text = String::from_utf8_lossy(&outcome.stdout).into_owned();
     if outcome.overflowed {
         let limit = STREAM_LIMIT >> 20;
-        text = format!("{text}\n... [what follows {limit} MiB was dropped]");
+        text = format!("{text}\n... [everything after {limit} MiB was dropped]");
     }
     let keep = || Spool::create(file).and_then(|mut spool| spool.write(text.as_bytes())).is_ok();
     let is_long = threshold > 0 && text.len() > threshold && text.chars().count() > threshold;
@@ -261,7 +263,7 @@ fn told(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
 
 fn why(ended: Ended) -> &'static str {
     match ended {
-        Ended::TimedOut => "It took too long and was ended.",
+        Ended::TimedOut => "It exceeded the time limit and was ended.",
         Ended::Cancelled => "It was cancelled.",
         Ended::Exited | Ended::Inactive | Ended::Unanswered => "",
     }

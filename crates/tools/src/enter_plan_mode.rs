@@ -102,7 +102,7 @@ impl Invocation for EnterPlanMode {
         call_id: &CallId,
         _side_models: &Arc<dyn SideModels>,
     ) -> Result<Confirmation, ToolError> {
-        let prompt = format!("This restricts the agent to looking and planning. {}", self.reason);
+        let prompt = format!("This restricts the agent to reading and planning. {}", self.reason);
         Ok(Confirmation {
             call_id: call_id.clone(),
             title: "Enter Plan Mode".to_owned(),
@@ -116,7 +116,7 @@ impl Invocation for EnterPlanMode {
     async fn run(&self, _run: RunContext) -> ToolOutput {
         let plans = &self.context.plans_directory;
         if let Err(error) = pollux_fs::create_private_directories(plans) {
-            let message = format!("The folder for plans cannot be made: {error}");
+            let message = format!("Cannot create the folder for plans: {error}");
             return ToolError::new(ToolErrorKind::ExecutionFailed, message).into();
         }
         let mut output = ToolOutput::text("Switching to Plan mode.");

@@ -148,7 +148,7 @@ impl ExitPlanMode {
                 ))),
                 Err(error) => Err(ToolError::new(
                     ToolErrorKind::ReadContentFailure,
-                    format!("The plan cannot be read: {error}"),
+                    format!("Cannot read the plan: {error}"),
                 )),
             }
         })
@@ -181,7 +181,7 @@ impl Invocation for ExitPlanMode {
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
         let Modification::Feedback(feedback) = modification else {
-            return Err(invalid("A plan is changed in its file."));
+            return Err(invalid("To modify a plan, edit its file."));
         };
         let mut args = Args::new();
         args.insert("plan_filename".to_owned(), self.plan_filename.as_str().into());

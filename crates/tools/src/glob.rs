@@ -209,7 +209,7 @@ impl Glob {
         let incomplete = if result.complete {
             ""
         } else {
-            "\n\nThe search took too long and was ended early: there may be more. Name a dir_path or a narrower pattern."
+            "\n\nThe search exceeded the time limit and was ended early: there may be more. Use a dir_path or a narrower pattern."
         };
         let (count, ignored) = (result.files.len(), result.ignored);
         if count == 0 {

@@ -180,7 +180,7 @@ impl<'a> FileReader<'a> {
             FileKind::Audio(mime) => {
                 let Some(known) = audio_type(mime) else {
                     let told = format!("Unsupported audio format {mime}: {shown}");
-                    return skipped("sound in a format that models do not take", told);
+                    return skipped("audio in a format that models do not accept", told);
                 };
                 sound = known;
                 Some(sound.as_str())
@@ -191,8 +191,8 @@ impl<'a> FileReader<'a> {
             }
         };
         if mime_type.is_some() && !asked_for {
-            let told = format!("Not named itself: {shown}");
-            return skipped("image, sound, video or PDF that is not named itself", told);
+            let told = format!("Not named explicitly: {shown}");
+            return skipped("image, audio, video or PDF that is not named explicitly", told);
         }
         let bytes = match held {
             Some(text) => text.into_bytes(),

@@ -151,7 +151,7 @@ fn read(process: &BackgroundProcess, lines: usize) -> Result<ToolOutput, ToolErr
             process.id()
         )),
         error => match process.log_failure() {
-            Some(reason) => failure(format!("The output could not be kept: {reason}")),
+            Some(reason) => failure(format!("The output could not be saved: {reason}")),
             None => failure(format!("Error reading background log: {error}")),
         },
     })?;

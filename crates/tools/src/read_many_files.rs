@@ -203,8 +203,9 @@ impl ReadManyFiles {
             collected.add(path);
         }
         if !found.complete {
-            collected
-                .note("The search took too long and was ended early: there may be more files.");
+            collected.note(
+                "The search exceeded the time limit and was ended early: there may be more files.",
+            );
         }
         Ok(self.output(collected))
     }
@@ -254,7 +255,7 @@ fn summary(target: &Path, read: &[String], skipped: &[(String, String)]) -> Stri
         lines.extend(more(read.len(), READ_SHOWN));
     }
     if !skipped.is_empty() {
-        lines.push(format!("\nPassed over {} item(s):", skipped.len()));
+        lines.push(format!("\nSkipped {} item(s):", skipped.len()));
         let items = skipped.iter().take(SKIPPED_SHOWN);
         lines.extend(items.map(|(path, reason)| format!("- `{path}` ({reason})")));
         lines.extend(more(skipped.len(), SKIPPED_SHOWN));

@@ -388,7 +388,7 @@ impl Invocation for ReplaceInvocation {
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
         let Modification::NewContent(content) = modification else {
-            return Err(invalid("An edit is changed by the new content of its file."));
+            return Err(invalid("To modify an edit, give the new content of the file."));
         };
         let seen = self.0.shown.get().ok_or_else(|| {
             invalid("This edit cannot be modified before it has been worked out for confirmation.")

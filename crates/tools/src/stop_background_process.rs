@@ -106,7 +106,7 @@ impl Invocation for StopBackgroundProcess {
         };
         let pid = self.pid;
         if !is_gone {
-            let message = format!("Background process {pid} does not end, not even by SIGKILL.");
+            let message = format!("Background process {pid} does not end, even after SIGKILL.");
             return ToolError::new(ToolErrorKind::ExecutionFailed, message).into();
         }
         let end = ending(process.state());

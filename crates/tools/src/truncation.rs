@@ -68,7 +68,7 @@ pub(crate) fn truncate_ends(
     let omitted = total.saturating_sub((head.chars().count() + tail.chars().count()) as u64);
     let place = match file {
         Some(file) => format!("For full output see: {}", file.display()),
-        None => "The full output could not be kept.".to_owned(),
+        None => "The full output could not be saved.".to_owned(),
     };
     let [first, last] = [head_length, tail_length].map(|length| grouped(length as u64));
     let omitted = grouped(omitted);

@@ -48,7 +48,7 @@ struct Shared {
 impl Shared {
     /// Returns the access to the web.
     fn web(&self) -> Result<&WebAccess, ToolError> {
-        let none = || processing_error("There is no way to the web in this session.".to_owned());
+        let none = || processing_error("Web access is not available in this session.".to_owned());
         self.context.web.as_ref().ok_or_else(none)
     }
 

@@ -205,7 +205,7 @@ impl Invocation for WriteFileInvocation {
 
     fn modify(&self, modification: &Modification) -> Result<Args, ToolError> {
         let Modification::NewContent(content) = modification else {
-            return Err(invalid("An edit is changed by the new content of its file."));
+            return Err(invalid("To modify an edit, give the new content of the file."));
         };
         let params = &self.0.params;
         let proposed = params.ai_proposed_content.as_ref().unwrap_or(&params.content);

@@ -39,7 +39,7 @@ pub(super) struct Listing {
 /// A message for the user if the output is not a list.
 pub(super) fn read(printed: &[u8]) -> Result<Listing, String> {
     let document: Value = serde_json::from_slice(printed)
-        .map_err(|error| format!("Tool discovery command printed no JSON: {error}"))?;
+        .map_err(|error| format!("Tool discovery command did not print JSON: {error}"))?;
     let Value::Array(entries) = document else {
         return Err("Tool discovery command did not print a JSON array of tools.".to_owned());
     };
@@ -75,7 +75,7 @@ impl Listing {
         }
         let (name, shown) = (name_for_models(&original), cut(&original, LONGEST_NAME));
         if self.tools.len() == MOST_TOOLS {
-            let told = format!("Discovered tools beyond the first {MOST_TOOLS} are left out.");
+            let told = format!("Only the first {MOST_TOOLS} discovered tools are used.");
             if self.warnings.last() != Some(&told) {
                 self.warnings.push(told);
             }
@@ -87,7 +87,7 @@ impl Listing {
         };
         if Value::Object(schema.clone()).to_string().len() > LARGEST_SCHEMA {
             self.warnings.push(format!(
-                "The discovered tool \"{shown}\" is left out: its schema is too large."
+                "The discovered tool \"{shown}\" is ignored: its schema is too large."
             ));
             return;
         }
@@ -102,7 +102,7 @@ impl Listing {
             Some(known) => {
                 let name = &listed.name;
                 self.warnings.push(format!(
-                    "Several discovered tools are called \"{name}\": the last one counts."
+                    "Several discovered tools have the name \"{name}\": the last one is used."
                 ));
                 *known = listed;
             }
@@ -176,10 +176,10 @@ mod tests {
     #[test]
     fn what_is_no_list_says_why() {
         let table = [
-            ("", "no JSON"),
-            ("no", "no JSON"),
+            ("", "not print JSON"),
+            ("no", "not print JSON"),
             ("{}", "JSON array"),
-            ("[1", "no JSON"),
+            ("[1", "not print JSON"),
             ("\"x\"", "JSON array"),
         ];
         for (printed, words) in table {

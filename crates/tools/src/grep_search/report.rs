@@ -37,7 +37,7 @@ pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> Too
     };
     if result.timed_out {
         text.push_str(
-            "\n\nThe search took too long and was ended early: there may be more matches.",
+            "\n\nThe search exceeded the time limit and was ended early: there may be more matches.",
         );
     }
     if result.truncated {

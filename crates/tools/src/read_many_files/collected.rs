@@ -79,11 +79,10 @@ impl<'a> Collected<'a> {
     }
 
     fn leave_out(&mut self, shown: String) {
-        const REASON: &str = "more than can be sent at once";
+        const REASON: &str = "too large to send at once";
         if !self.skipped.iter().any(|(_, reason)| reason == REASON) {
             self.note(format!(
-                "Left out, because all files together are too large: {shown} and what comes after it. Read them with \
-                 read_file where needed."
+                "Left out because all files together are too large: {shown} and all following files. Read them with read_file if needed."
             ));
         }
         self.skipped.push((shown, REASON.to_owned()));

@@ -30,7 +30,7 @@ pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
         ),
         EditFailure::NoChange => (
             ToolErrorKind::EditNoChange,
-            format!("No changes to apply: the edit leaves the file as it is: {path}"),
+            format!("No changes to apply: the edit does not change the file: {path}"),
         ),
         EditFailure::TooLarge => (
             ToolErrorKind::EditPreparationFailure,
@@ -62,7 +62,7 @@ fn nearest_lines(nearest: &NearbyLines) -> String {
     text.pop();
     if !others.is_empty() {
         let others: Vec<String> = others.iter().map(usize::to_string).collect();
-        write!(text, "\n\nAs near are the places that begin at lines {}.", others.join(", "))
+        write!(text, "\n\nEqually similar places begin at lines {}.", others.join(", "))
             .unwrap_or_default();
     }
     text
@@ -80,9 +80,9 @@ pub(super) fn match_found(strategy: EditStrategy, ranges: &[(usize, usize)]) -> 
     let how = match strategy {
         EditStrategy::Exact => return String::new(),
         EditStrategy::Flexible => {
-            "old_string was found but for indentation and white space at the ends of lines,"
+            "old_string was found with different indentation or trailing white space,"
         }
-        EditStrategy::Regex => "old_string was found but for white space,",
+        EditStrategy::Regex => "old_string was found with different white space,",
         EditStrategy::Fuzzy => "Applied fuzzy match",
     };
     let range = |(first, last): &(usize, usize)| {
@@ -104,8 +104,7 @@ pub(super) fn nothing_to_do(explanation: &str, first: &ToolError) -> ToolError {
     ToolError::new(
         ToolErrorKind::EditNoChangeLlmJudgement,
         format!(
-            "A model that looked at the failed edit says that the file already is as the change wants it: {explanation} \
-             Nothing was changed. The failure was: {}",
+            "A model that checked the failed edit reports that the file already contains the change: {explanation} Nothing was changed. The error was: {}",
             first.message
         ),
     )

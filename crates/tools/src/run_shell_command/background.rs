@@ -133,7 +133,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> ShellOutcome {
 fn running(report: &Report, outcome: &ShellOutcome, failure: Option<&str>) -> ToolOutput {
     let (pid, text) = (outcome.process_group, report.shown(outcome));
     let text = if text.is_empty() { "(empty)" } else { &text };
-    let lost = failure.map(|reason| format!("\nIts output cannot be read later: {reason}"));
+    let lost = failure.map(|reason| format!("\nIts output is not available later: {reason}"));
     let told = format!("Command is running in background. PID: {pid}. Initial output:\n{text}");
     ToolOutput::quiet(untrusted::wrap(&(told + &lost.unwrap_or_default())))
         .display(Display::Text(format!("Background process started with PID {pid}.")))

@@ -100,8 +100,7 @@ impl Confined {
         if self.interactive && !self.in_plan_mode {
             output.directives.extend(wall.map(|kept| {
                 Directive::AskAgain(format!(
-                    "confinement stopped it before: {kept}. That run may have had effects; allowed once, it now runs \
-                     without confinement"
+                    "confinement stopped it before: {kept}. That run may have had effects. If you allow it once, it runs without confinement"
                 ))
             }));
         }
@@ -177,8 +176,7 @@ impl Confined {
              decision = \"allow\"\npriority = 950\nconfinement = \"none\""
         );
         let start = if self.interactive {
-            "If the user wants it, run the same line once more: they are asked, and can allow it once without confinement. To \
-             allow it for good, they can add this rule to a file in ~/.gemini/policies:"
+            "If the user wants it, run the same line once more: they are asked, and can allow it once without confinement. To allow it permanently, they can add this rule to a file in ~/.gemini/policies:"
         } else {
             "Only the user can widen this, with this rule in a file in ~/.gemini/policies:"
         };
@@ -187,7 +185,7 @@ impl Confined {
 }
 
 fn note(change: &SandboxChange) -> String {
-    format!("Confinement undid a change of a command: {change}")
+    format!("Confinement reverted a change of a command: {change}")
 }
 
 /// Adds lines to a result, for the model and the user.

@@ -117,7 +117,7 @@ impl Report {
                 minutes(self.inactivity)
             ),
             Ended::Unanswered => {
-                "Command was automatically cancelled because it waited for input, and nobody is there to type."
+                "Command was automatically cancelled because it waited for input, but no user can type it."
                     .to_owned()
             }
             Ended::TimedOut => format!(
@@ -132,14 +132,14 @@ impl Report {
 fn advice(awaited: &AwaitedInput) -> String {
     let what = match (awaited.secret, awaited.prompt.is_empty()) {
         (true, _) => {
-            "It waited for a password or another secret. Use a way that asks for none, or ask the user."
+            "It waited for a password or another secret. Use a method that does not ask for one, or ask the user."
         }
-        (false, true) => "It waited for somebody to type.",
+        (false, true) => "It waited for keyboard input.",
         (false, false) => "It waited for an answer to its last line.",
     };
     format!(
         "\n{what} Run it so that it does not ask: with a flag like --yes, -y or --non-interactive, with its input from a \
-         pipe or a here-document, or with a program that is no editor, pager or prompt."
+         pipe or a here-document, or with a program that is not an editor, pager or prompt."
     )
 }
 

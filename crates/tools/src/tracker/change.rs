@@ -66,7 +66,7 @@ impl Operation for CreateTask {
         let tasks = store.load()?;
         if tasks.len() >= MAX_TASKS {
             return Err(refused(format!(
-                "There are {MAX_TASKS} tasks already. Go on with those, or change one that is closed."
+                "There are already {MAX_TASKS} tasks. Continue with those, or change a closed one."
             )));
         }
         let parent = self.parent_id.clone().filter(|parent| !parent.is_empty());

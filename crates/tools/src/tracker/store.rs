@@ -118,7 +118,7 @@ impl Store {
         let entries = match pollux_fs::list_directory(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.is_not_found() => return Ok(Tasks::new()),
-            Err(error) => return Err(refused(format!("The tasks cannot be read: {error}"))),
+            Err(error) => return Err(refused(format!("Cannot read the tasks: {error}"))),
         };
         let tasks = entries.iter().filter_map(|entry| {
             let id = entry.name.strip_suffix(".json").filter(|id| is_id(id))?;
@@ -144,7 +144,7 @@ impl Store {
                 Err(error) => return Err(not_kept(&error)),
             }
         }
-        Err(refused("No free id was found for the task."))
+        Err(refused("No free ID was found for the task."))
     }
 
     fn write(&self, task: &Task, expected: Option<Expectation>) -> Result<(), Error> {
@@ -166,7 +166,7 @@ fn not_kept(error: &Error) -> ToolError {
         Error::NoSpace { .. } => ToolErrorKind::NoSpaceLeft,
         _ => ToolErrorKind::ExecutionFailed,
     };
-    ToolError::new(kind, format!("The task cannot be kept: {error}"))
+    ToolError::new(kind, format!("Cannot save the task: {error}"))
 }
 
 /// Returns true for six hexadecimal digits.

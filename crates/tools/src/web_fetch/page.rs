@@ -124,7 +124,7 @@ pub(super) enum PageError {
     #[error("Content exceeds size limit of {BODY_LIMIT} bytes")]
     TooLarge,
     /// The fetch exceeded the maximum total time.
-    #[error("the page was not there within {} s", TIME_LIMIT.as_secs())]
+    #[error("the page did not load within {} s", TIME_LIMIT.as_secs())]
     TooSlow,
 }
 
@@ -207,7 +207,7 @@ impl Fetched {
             let bytes = self.body.len();
             let kind = if kind.is_empty() { "of an unknown type" } else { &kind };
             return Content::Text(format!(
-                "[{bytes} bytes that are no text ({kind}) are not shown.]"
+                "[{bytes} bytes of non-text content ({kind}) are not shown.]"
             ));
         }
         Content::Text(text)

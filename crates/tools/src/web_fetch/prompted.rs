@@ -160,7 +160,7 @@ impl PromptedFetch {
         let answer = side_call::ask(ANSWERING, question(&self.prompt, pages), caller).await;
         let answer = match answer {
             Ok(answer) if answer.text().trim().is_empty() => {
-                return Err(failed("the model gave no answer.".to_owned()));
+                return Err(failed("the model returned no answer.".to_owned()));
             }
             Ok(answer) => answer.text(),
             Err(error) if error.kind == ModelErrorKind::Cancelled => return Err(super::cancelled()),

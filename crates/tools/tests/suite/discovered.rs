@@ -117,7 +117,7 @@ async fn long_output_has_a_file() {
 async fn a_list_that_does_not_come_is_told_with_its_reason() {
     let table = [
         ("#!/bin/sh\necho no such thing >&2; exit 3\n", "failed with exit code 3: no such thing"),
-        ("#!/bin/sh\necho hello\n", "printed no JSON"),
+        ("#!/bin/sh\necho hello\n", "did not print JSON"),
         ("#!/bin/sh\necho '{}'\n", "did not print a JSON array of tools"),
         ("#!/nonexistent/program\n", "failed with exit code 12"),
         ("#!/bin/sh\nhead -c 20000000 /dev/zero\n", "printed more than 10 MiB"),

@@ -108,7 +108,9 @@ async fn everything_together_is_bounded() {
     assert!(told.contains("[WARNING: This file was truncated. Lines 1-2000 of 2101 are shown"));
     assert!(told.contains("x\n... [truncated]\n\n"));
     assert!(
-        told.contains("[Left out, because all files together are too large: c.txt and what comes")
+        told.contains(
+            "[Left out because all files together are too large: c.txt and all following"
+        )
     );
     assert_eq!(display(&output)["skipped"][0]["path"], "c.txt");
 }

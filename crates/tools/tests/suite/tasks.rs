@@ -296,5 +296,5 @@ async fn there_is_a_limit_to_tasks() {
     }
     let args = json!({"title": "t", "description": "", "type": "task"});
     let (_, message) = session.err("tracker_create_task", args).await;
-    assert!(message.starts_with("There are 500 tasks already."), "{message}");
+    assert!(message.starts_with("There are already 500 tasks."), "{message}");
 }
