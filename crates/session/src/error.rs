@@ -43,7 +43,7 @@ pub enum SessionError {
         process: Option<u32>,
     },
     /// The file has no content that could be continued. It is left unchanged.
-    #[error("The session file {} cannot be read: {message}. It was left as it is.", path.display())]
+    #[error("The session file {} cannot be read: {message}. It was not changed.", path.display())]
     Unreadable {
         /// Path of the file.
         path: PathBuf,

@@ -201,7 +201,7 @@ impl Scan {
     pub(crate) fn line(&mut self, bytes: &[u8], offset: u64) {
         self.line += 1;
         let Ok(text) = std::str::from_utf8(bytes) else {
-            self.damaged("is no UTF-8");
+            self.damaged("is not UTF-8");
             return;
         };
         let trimmed = text.trim();
@@ -216,7 +216,7 @@ impl Scan {
                 let start = trimmed.as_ptr() as usize - bytes.as_ptr() as usize;
                 self.record(&line, trimmed, offset + start as u64);
             }
-            None => self.damaged("is no complete record"),
+            None => self.damaged("is incomplete or not valid JSON"),
         }
     }
 
@@ -275,7 +275,7 @@ impl Scan {
             return;
         }
         let Ok(update) = serde_json::from_str::<Update<'_>>(text) else {
-            self.damaged("has metadata of the wrong shape");
+            self.damaged("has invalid metadata");
             return;
         };
         if let Some(messages) = update.messages

@@ -79,7 +79,7 @@ impl SessionData {
         let mut scan = Scan::default();
         scan.read(source).map_err(failed)?;
         let Some(id) = scan.metadata.session_id.clone() else {
-            let message = "it names no session".to_owned();
+            let message = "it does not contain a session ID".to_owned();
             return Err(SessionError::Unreadable { path: path.into(), message });
         };
         let mut rebuild = Rebuild::default();

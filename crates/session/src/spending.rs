@@ -86,7 +86,7 @@ impl SpendingFile {
                 let aside = self.aside();
                 pollux_fs::rename(&self.path, &aside)?;
                 let warning = format!(
-                    "{} cannot be understood ({reason}) and was set aside as {}: what was spent today before now is not known, and is not in the budget of the day.",
+                    "Cannot read {} ({reason}). It was renamed to {}. The amounts spent earlier today are not known, so the budget of the day does not include them.",
                     self.path.display(),
                     aside.display()
                 );
@@ -135,8 +135,8 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<Date, Amounts>, String> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     let days = value.get("days").and_then(Value::as_object).ok_or("it has no \"days\"")?;
     let day = |(date, amounts): (&String, &Value)| {
-        let date: Date = date.parse().map_err(|_| format!("{date:?} is no day"))?;
-        Ok((date, parse_day(amounts).ok_or_else(|| format!("{date} has wrong amounts"))?))
+        let date: Date = date.parse().map_err(|_| format!("{date:?} is not a date"))?;
+        Ok((date, parse_day(amounts).ok_or_else(|| format!("{date} has invalid amounts"))?))
     };
     days.iter().map(day).collect()
 }

@@ -279,7 +279,7 @@ impl SessionStore {
         let path = session.path.with_extension("jsonl");
         let unreadable = || SessionError::Unreadable {
             path: session.path.clone(),
-            message: "it names no session".to_owned(),
+            message: "it does not contain a session ID".to_owned(),
         };
         let messages = living_lines(&session.path, |_| true)?.ok_or_else(unreadable)?;
         let rest = other_keys(&session.path)?;

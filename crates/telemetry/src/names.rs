@@ -74,23 +74,23 @@ pub(crate) mod instrument {
 
     instruments! {
         SESSIONS = "gemini_cli.session.count", Counter, "", "Sessions begun.";
-        TOOL_CALLS = "gemini_cli.tool.call.count", Counter, "", "Calls of tools, by tool and outcome.";
-        TOOL_LATENCY = "gemini_cli.tool.call.latency", Histogram, "ms", "How long calls of tools took.";
+        TOOL_CALLS = "gemini_cli.tool.call.count", Counter, "", "Tool calls, by tool and outcome.";
+        TOOL_LATENCY = "gemini_cli.tool.call.latency", Histogram, "ms", "Duration of tool calls.";
         HOOK_CALLS = "gemini_cli.hook_call.count", Counter, "", "Hooks that ran, by event and outcome.";
-        HOOK_LATENCY = "gemini_cli.hook_call.latency", Histogram, "ms", "How long hooks took.";
+        HOOK_LATENCY = "gemini_cli.hook_call.latency", Histogram, "ms", "Duration of hooks.";
         API_REQUESTS = "gemini_cli.api.request.count", Counter, "", "Requests to models, by model and status.";
-        API_LATENCY = "gemini_cli.api.request.latency", Histogram, "ms", "How long requests to models took.";
+        API_LATENCY = "gemini_cli.api.request.latency", Histogram, "ms", "Duration of requests to models.";
         TOKENS = "gemini_cli.token.usage", Counter, "", "Tokens, by model and type.";
         FILE_OPERATIONS = "gemini_cli.file.operation.count", Counter, "", "Files created, read and updated.";
         LINES = "gemini_cli.lines.changed", Counter, "", "Lines added to and removed from files.";
         CHAT_COMPRESSIONS = "gemini_cli.chat_compression", Counter, "", "Conversations that were compressed.";
-        INVALID_CHUNKS = "gemini_cli.chat.invalid_chunk.count", Counter, "", "Pieces of an answer that made no sense.";
-        CONTENT_RETRIES = "gemini_cli.chat.content_retry.count", Counter, "", "Unusable answers that were asked for again.";
-        CONTENT_RETRY_FAILURES = "gemini_cli.chat.content_retry_failure.count", Counter, "", "Unusable answers that were given up.";
-        NETWORK_RETRIES = "gemini_cli.network_retry.count", Counter, "", "Connections that were tried again.";
-        ROUTING_LATENCY = "gemini_cli.model_routing.latency", Histogram, "ms", "How long choosing a model took.";
+        INVALID_CHUNKS = "gemini_cli.chat.invalid_chunk.count", Counter, "", "Invalid pieces of an answer.";
+        CONTENT_RETRIES = "gemini_cli.chat.content_retry.count", Counter, "", "Retries of requests with unusable answers.";
+        CONTENT_RETRY_FAILURES = "gemini_cli.chat.content_retry_failure.count", Counter, "", "Requests that failed after all retries with unusable answers.";
+        NETWORK_RETRIES = "gemini_cli.network_retry.count", Counter, "", "Retries of connections.";
+        ROUTING_LATENCY = "gemini_cli.model_routing.latency", Histogram, "ms", "Duration of choosing a model.";
         ROUTING_FAILURES = "gemini_cli.model_routing.failure.count", Counter, "", "Models that could not be chosen.";
         GEN_AI_TOKENS = "gen_ai.client.token.usage", Histogram, "token", "Tokens of one request, by type.";
-        GEN_AI_DURATION = "gen_ai.client.operation.duration", FractionHistogram, "s", "How long one request took.";
+        GEN_AI_DURATION = "gen_ai.client.operation.duration", FractionHistogram, "s", "Duration of one request.";
     }
 }

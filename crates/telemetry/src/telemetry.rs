@@ -57,7 +57,7 @@ impl Telemetry {
             return Started::default();
         }
         if settings.use_collector && settings.use_cli_auth {
-            return refused("telemetry.useCollector and telemetry.useCliAuth exclude each other");
+            return refused("telemetry.useCollector and telemetry.useCliAuth cannot be combined");
         }
         let Some(outfile) = &settings.outfile else {
             let target = match settings.target {
@@ -67,7 +67,7 @@ impl Telemetry {
                 }
             };
             return refused(&format!(
-                "{target} cannot be reached by this version; set telemetry.outfile to write to a file"
+                "this version cannot send to {target}; set telemetry.outfile to write to a file"
             ));
         };
         let outfile = match Outfile::open(Path::new(outfile)) {

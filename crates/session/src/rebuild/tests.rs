@@ -515,7 +515,7 @@ fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
         let (history, _) = read_lines(lines).history();
         history.entries().iter().map(|entry| entry.content().text()).collect()
     };
-    assert_eq!(texts(&talk), ["short", "Understood. I go on from there.", "three", "four"]);
+    assert_eq!(texts(&talk), ["short", "Understood. I will continue from there.", "three", "four"]);
     let whole = ["one", "two", "three", "four"];
     let back = [&talk[..], &[r#"{"$pollux":{"uncompressed":true}}"#]].concat();
     assert_eq!(texts(&back), whole);

@@ -175,7 +175,7 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
         (settings(Some(folder.path())), "directory"),
         (
             TelemetrySettings { use_collector: true, use_cli_auth: true, ..settings(None) },
-            "exclude each other",
+            "cannot be combined",
         ),
     ] {
         let started = Telemetry::start(&settings, common(), services());
