@@ -123,7 +123,7 @@ fn json_text(text: &str) -> Result<Value, String> {
     if bare.is_empty() {
         return Err("There is no answer.".to_owned());
     }
-    serde_json::from_str(bare).map_err(|error| format!("The answer is no JSON: {error}."))
+    serde_json::from_str(bare).map_err(|error| format!("The answer is not JSON: {error}."))
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ impl Budget {
             let exceeded = booked.map_err(|error| {
                 ModelError::new(
                     ModelErrorKind::Other,
-                    format!("{error} The budget of the day cannot be kept without it."),
+                    format!("{error} Pollux cannot enforce the budget of the day without it."),
                 )
             })?;
             if let Some(exceeded) = exceeded {
@@ -377,7 +377,7 @@ fn without_time(amounts: Amounts) -> Amounts {
 
 fn unpriced(model: &str) -> ModelError {
     let message = format!(
-        "The price of {model} is not known, so a limit in dollars cannot be kept.\nAdd the model to ~/.gemini/pollux/prices.json, or run without --max-cost and pollux.budget.*.usd."
+        "The price of {model} is not known, so Pollux cannot enforce a limit in dollars.\nAdd the model to ~/.gemini/pollux/prices.json, or run without --max-cost and pollux.budget.*.usd."
     );
     ModelError::new(ModelErrorKind::Config, message)
 }

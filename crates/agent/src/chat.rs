@@ -224,7 +224,7 @@ impl Chat {
                     }
                     if turn.is_too_long() {
                         let message = format!(
-                            "The answer is longer than {} MiB and was cut off.",
+                            "The answer is longer than {} MiB and was truncated.",
                             LONGEST_ANSWER >> 20
                         );
                         return Err(ModelError::new(ModelErrorKind::Broken, message));

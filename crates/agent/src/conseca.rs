@@ -143,8 +143,7 @@ impl Conseca {
             return;
         }
         let text = format!(
-            "The model that security.enableConseca asks about calls gave no verdict, so a call was let pass: {error} \
-             This is told once."
+            "The model that checks calls (security.enableConseca) returned no verdict, so a call was allowed without a check: {error} This warning appears only once."
         );
         self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
     }
@@ -177,7 +176,7 @@ async fn ask(
 /// Returns the entries of an answer by their tools.
 fn by_tool(answer: &Value) -> Result<Value, String> {
     let Some(entries) = answer.get("policies").and_then(Value::as_array) else {
-        return Err("The answer holds no policies.".to_owned());
+        return Err("The answer contains no policies.".to_owned());
     };
     let mut policy = Map::new();
     for entry in entries {
@@ -196,12 +195,12 @@ fn by_tool(answer: &Value) -> Result<Value, String> {
 fn read_verdict(answer: &Value) -> Result<Judged, String> {
     let reason = answer.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
     let words = match reason.trim() {
-        "" => "It does not keep to the policy for this prompt.".to_owned(),
+        "" => "It violates the policy for this prompt.".to_owned(),
         words => words.to_owned(),
     };
     let decision = answer.get("decision").and_then(Value::as_str);
     let Some(ruling) = decision.and_then(Ruling::of_word) else {
-        return Err("The answer holds no decision that is known.".to_owned());
+        return Err("The answer contains no known decision.".to_owned());
     };
     let finding = match ruling {
         Ruling::Allow => CheckerFinding::ALLOW,
@@ -265,7 +264,7 @@ mod tests {
             Ok(json!({"glob": {"permissions": "allow", "constraints": "src", "rationale": "r"}}))
         );
         assert!(by_tool(&json!([])).is_err());
-        let unexplained = "It does not keep to the policy for this prompt.".to_owned();
+        let unexplained = "It violates the policy for this prompt.".to_owned();
         for (answer, expected) in [
             (json!({"decision": "allow", "reason": "x"}), Ok(CheckerFinding::ALLOW)),
             (

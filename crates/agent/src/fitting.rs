@@ -36,7 +36,7 @@ const GROWTH: f64 = 0.05;
 const NOTHING: &str = "Nothing to compress.";
 const NOT_SHORTER: &str = "Chat history compression was not beneficial: the summary would be longer. Nothing was changed.";
 /// Reason for a missing summary of a conversation that cannot be cut.
-const NO_CUT: &str = "It has no part that could be summarised.";
+const NO_CUT: &str = "No part of it can be summarised.";
 
 /// Folders and data sources that fitting needs in addition to the settings.
 pub struct FittingParts {
@@ -187,7 +187,7 @@ impl Fitting {
                 "The summary is longer than the conversation.".to_owned()
             }
             Err(Trouble::Cancelled) => return Ok(false),
-            Err(Trouble::Empty) => "The model gave no summary.".to_owned(),
+            Err(Trouble::Empty) => "The model returned no summary.".to_owned(),
             Err(Trouble::Failed(why)) => why,
         };
         self.fall_back(conversation, cause, occasion, before, &why).await
@@ -231,10 +231,10 @@ impl Fitting {
         let gone = if gone == 0 {
             String::new()
         } else {
-            format!(" The oldest messages are left out ({gone}). {}", proposal.kept)
+            format!(" The {gone} oldest messages are omitted. {}", proposal.kept)
         };
         let text = format!(
-            "The conversation could not be summarised: {why} Results of tools became short: {results}.{gone} About {before} \
+            "The conversation could not be summarised: {why} {results} tool results were shortened.{gone} About {before} \
              tokens before, {after} now.{}",
             self.way_back()
         );
@@ -266,7 +266,7 @@ impl Fitting {
 
     /// Returns the sentence that explains how the user can restore the whole conversation.
     fn way_back(&self) -> &'static str {
-        if self.parts.interactive { " /compress undo brings everything back." } else { "" }
+        if self.parts.interactive { " Restore the conversation with /compress undo." } else { "" }
     }
 }
 

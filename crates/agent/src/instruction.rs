@@ -174,7 +174,7 @@ impl Instruction {
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        let message = format!("The system prompt cannot be written to {}: {told}", file.display());
+        let message = format!("Cannot write the system prompt to {}: {told}", file.display());
         Err(ModelError::new(ModelErrorKind::Other, message))
     }
 }

@@ -81,13 +81,14 @@ impl AgentLoop {
 
     async fn uncompress(&mut self) -> Result<(), End> {
         if !self.conversation.uncompress().await? {
-            self.notify(Severity::Info, "Nothing is compressed.".to_owned()).await;
+            self.notify(Severity::Info, "The conversation is not compressed.".to_owned()).await;
             return Ok(());
         }
         self.fitting.changed();
         let (messages, tokens) = (self.conversation.entries().len(), self.conversation.tokens());
-        let text =
-            format!("The whole conversation is back: {messages} messages, about {tokens} tokens.");
+        let text = format!(
+            "The whole conversation is restored: {messages} messages, about {tokens} tokens."
+        );
         self.notify(Severity::Info, text).await;
         Ok(())
     }
@@ -105,7 +106,7 @@ impl AgentLoop {
         if self.conversation.rewind(to).await? {
             self.fitting.changed();
         } else {
-            let text = "The conversation has no such message.".to_owned();
+            let text = "The conversation does not contain this message.".to_owned();
             self.notify(Severity::Error, text).await;
         }
         Ok(())

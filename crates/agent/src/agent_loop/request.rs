@@ -163,7 +163,7 @@ impl AgentLoop {
         run: &PromptRun<'_>,
     ) -> Result<ModelRequest, End> {
         let entries = self.conversation.request().map_err(|error| {
-            let message = format!("The conversation cannot be sent: {error}.");
+            let message = format!("Cannot send the conversation: {error}.");
             PromptOutcome::Failed(ModelError::new(ModelErrorKind::Other, message))
         })?;
         let (policy, mode) = (self.services.policy.get(), self.services.modes.get());

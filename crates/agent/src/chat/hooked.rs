@@ -121,7 +121,7 @@ impl Chat {
                 Ok(choice) => prepared.choice = choice,
                 Err(error) => {
                     let text = format!(
-                        "The model {} that a hook asks for cannot be used: {error}",
+                        "Cannot use the model {} that a hook requests: {error}",
                         context.requested
                     );
                     self.outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;

@@ -74,8 +74,7 @@ impl CompressionSnapshot {
     /// Returns the replacement text for messages without a summary by a model.
     pub fn of_nothing(messages: usize) -> Self {
         let words = format!(
-            "The oldest part of this conversation, {messages} messages, could not be summarised and is left out. What was done in \
-             it and what the user said stands below. Look again at what else is needed."
+            "The oldest part of this conversation, {messages} messages, could not be summarised and is omitted. Its actions and the user's messages are listed below. Read other content again if you need it."
         );
         Self { words, has_tags: false }
     }

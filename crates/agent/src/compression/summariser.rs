@@ -22,7 +22,7 @@ const ASK_AGAIN: &str = "The conversation above begins with an earlier <state_sn
                          <state_snapshot> that takes its place: everything of it that still holds, and what has come since.";
 
 /// Marker before a piece that begins in the middle of a conversation.
-const GOES_ON: &str = "[The conversation goes on here.]";
+const GOES_ON: &str = "[The conversation continues here.]";
 
 /// Share of the summarising model's context window that a conversation may fill. The rest covers
 /// inexact estimates and the answer.
@@ -132,7 +132,7 @@ impl Summariser<'_> {
             cancel.cancel();
             drop(asked.await);
             let seconds = self.patience.as_secs();
-            return Err(Trouble::Failed(format!("No answer came within {seconds} s.")));
+            return Err(Trouble::Failed(format!("No answer arrived within {seconds} s.")));
         };
         // Calls in this answer are ignored.
         Ok(Content::model(answer?.parts).text())

@@ -43,8 +43,8 @@ impl Fitting {
         let is_hopeless = !fits_alone && conversation.take_back().await.map_err(NoRoom::Log)?;
         let kind = if is_hopeless { ModelErrorKind::Invalid } else { ModelErrorKind::TooLong };
         let message = format!(
-            "The prompt is about {estimated} tokens long, but the conversation leaves room for {remaining} of the {} that {} takes. \
-             Make it shorter (a file that is named can be read in pieces), begin a new session, or choose a model with a larger \
+            "The prompt is about {estimated} tokens long, but only {remaining} of the {} tokens of {} are free in this conversation. \
+             Shorten it (the model can read a referenced file in parts), start a new session, or choose a model with a larger \
              context with --model.",
             limits.context, choice.name
         );

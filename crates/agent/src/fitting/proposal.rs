@@ -207,6 +207,6 @@ fn in_words(kept: &Kept) -> String {
     let (todos, deeds) = (kept.todos.count(), kept.ledger.lines().count());
     words.extend((todos > 0).then(|| format!("open todos ({todos})")));
     words.extend(kept.plan.as_ref().map(|_| "the approved plan".to_owned()));
-    let deeds = if deeds > 0 { format!("; listed: deeds ({deeds})") } else { String::new() };
-    format!("Kept word for word: {}{deeds}.", words.join(", "))
+    let deeds = if deeds > 0 { format!("; listed: actions ({deeds})") } else { String::new() };
+    format!("Kept verbatim: {}{deeds}.", words.join(", "))
 }

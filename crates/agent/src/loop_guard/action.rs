@@ -16,10 +16,9 @@ use crate::scheduler::Batch;
 const JUDGE: &str = "loop-detection";
 const SECOND_JUDGE: &str = "loop-detection-double-check";
 
-const STOP: &str = "Keep loop detection enabled - The work on this prompt ends.";
-const CONTINUE: &str = "Go on this time - The model is told, and goes on.";
-const DISABLE: &str =
-    "Disable loop detection for this session - Loops are not looked for any more.";
+const STOP: &str = "Keep loop detection enabled - Stops the work on this prompt.";
+const CONTINUE: &str = "Continue this time - The model receives a hint and continues.";
+const DISABLE: &str = "Disable loop detection for this session - Pollux stops checking for loops.";
 
 impl LoopGuard {
     /// Checks the calls of a turn. In a long prompt, another model judges them, too. Returns a hint

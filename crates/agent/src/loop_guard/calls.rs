@@ -71,7 +71,7 @@ impl CallTrail {
 
     fn fruitless(&self) -> Finding {
         let details = format!(
-            "Every call of the last {} turns failed or gave what was known already.",
+            "Every call of the last {} turns failed or returned known results.",
             self.fruitless
         );
         Finding { kind: LoopKind::Calls, details }
@@ -87,11 +87,11 @@ impl CallTrail {
             .map(|step| step.name.as_str())
             .collect();
         let details = match names[..] {
-            [name] => format!(
-                "The same call of {name} was made {REPEATS} times and gave the same result each time."
-            ),
+            [name] => {
+                format!("The same call of {name} was made {REPEATS} times with the same result.")
+            }
             _ => format!(
-                "The same calls ({}) were made {REPEATS} times in turn and gave the same results each time.",
+                "The same calls ({}) were made {REPEATS} times in turn with the same results.",
                 names.join(", ")
             ),
         };

@@ -94,7 +94,7 @@ fn the_finding_names_the_calls() {
         (0..10).filter_map(|turn| trail.turn([&read(["a", "b"][turn % 2])])).collect();
     assert_eq!(
         found[0].details,
-        "The same calls (read_file, read_file) were made 5 times in turn and gave the same results each time."
+        "The same calls (read_file, read_file) were made 5 times in turn with the same results."
     );
 }
 

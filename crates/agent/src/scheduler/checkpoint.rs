@@ -26,7 +26,7 @@ impl Scheduler<'_> {
         for ready in &group {
             match &failure {
                 Some(error) => {
-                    let message = format!("Not run: no checkpoint could be made. {error}");
+                    let message = format!("Not run: Pollux could not create a checkpoint. {error}");
                     let error = ToolError::new(ToolErrorKind::ExecutionFailed, message);
                     self.finish_error(batch, &ready.queued, Some(ready), error).await?;
                 }

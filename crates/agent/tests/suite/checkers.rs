@@ -79,7 +79,10 @@ async fn an_answer_that_is_no_clear_yes_refuses_the_call() {
             "Tool execution denied by policy. Too risky.",
         ),
         (r#"echo '{"decision":"ask_user","reason":"Really?"}'"#, NOBODY),
-        ("echo fine", "Tool execution denied by policy. Safety checker \"mine\" gave no JSON: "),
+        (
+            "echo fine",
+            "Tool execution denied by policy. Safety checker \"mine\" returned no valid JSON: ",
+        ),
         (
             "echo bad >&2; exit 3",
             "Tool execution denied by policy. Safety checker \"mine\" exited with code 3: bad",

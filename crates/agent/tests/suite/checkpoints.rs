@@ -84,7 +84,10 @@ async fn without_a_checkpoint_nothing_runs() {
     assert_eq!(look.ran().len(), 0);
     let errors: Vec<_> = talk.finished().iter().map(|call| call.error.clone().unwrap()).collect();
     assert_eq!(errors.len(), 2);
-    assert_eq!(errors[0].message, "Not run: no checkpoint could be made. The disk is full.");
+    assert_eq!(
+        errors[0].message,
+        "Not run: Pollux could not create a checkpoint. The disk is full."
+    );
     assert_eq!(notes(&keeper), ["before look__a look__b"]);
     let is_started = |record: &Record| matches!(record, Record::CallStarted { .. });
     assert!(!talk.journal.records().iter().any(is_started));

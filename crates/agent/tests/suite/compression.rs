@@ -166,12 +166,12 @@ async fn a_summary_that_cannot_be_had_ends_nothing() {
     let refused = |kind| reply().fails(ModelError::new(kind, "no such thing"));
     let long = format!("<state_snapshot>{}</state_snapshot>", "more and more ".repeat(250_000));
     let table = [
-        (reply(), "The model gave no summary."),
-        (reply().text("<scratchpad>only thoughts"), "The model gave no summary."),
-        (read("a"), "The model gave no summary."),
+        (reply(), "The model returned no summary."),
+        (reply().text("<scratchpad>only thoughts"), "The model returned no summary."),
+        (read("a"), "The model returned no summary."),
         (refused(ModelErrorKind::Invalid), "no such thing"),
         (refused(ModelErrorKind::Overloaded), "no such thing"),
-        (reply().never_answers(), "No answer came within 300 s."),
+        (reply().never_answers(), "No answer arrived within 300 s."),
         (reply().text(long), "The summary is longer than the conversation."),
     ];
     for (summary, why) in table {
@@ -214,8 +214,8 @@ async fn shortened(text: &str, lines: usize) -> (Talk, String) {
 #[tokio::test]
 async fn without_a_summary_old_results_become_short() {
     let (talk, notice) = shortened("", 1900).await;
-    assert!(notice.contains("Results of tools became short: "), "{notice}");
-    assert!(!notice.contains("left out"), "{notice}");
+    assert!(notice.contains(" tool results were shortened."), "{notice}");
+    assert!(!notice.contains("omitted"), "{notice}");
     let last = talk.models.last();
     assert!(last.all_text().contains("Look at a."));
     let short = last.outputs()[0].to_owned();
@@ -232,11 +232,11 @@ async fn without_a_summary_old_results_become_short() {
 #[tokio::test]
 async fn without_a_summary_the_oldest_messages_go_where_they_must() {
     let (talk, notice) = shortened(&"A long thought. ".repeat(8000), 1).await;
-    assert!(notice.contains("The oldest messages are left out ("), "{notice}");
-    assert!(notice.contains("Kept word for word: prompts (1)"), "{notice}");
+    assert!(notice.contains(" oldest messages are omitted."), "{notice}");
+    assert!(notice.contains("Kept verbatim: prompts (1)"), "{notice}");
     let told = talk.models.last().all_text();
     assert!(told.contains(QUOTED), "{told:.4000}");
-    assert!(told.contains("could not be summarised and is left out") && told.contains("a.txt"));
+    assert!(told.contains("could not be summarised and is omitted") && told.contains("a.txt"));
     assert!(!told.contains("Look at b."));
     talk.assert_replays();
 }

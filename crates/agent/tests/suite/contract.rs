@@ -306,7 +306,7 @@ async fn a_rewound_conversation_goes_on_from_there() {
     talk.send(Op::Rewind { id: "r1".to_owned(), to });
     talk.send(Op::Rewind { id: "r2".to_owned(), to: EntryId::new("nosuch") });
     talk.ended("r2").await;
-    assert_eq!(talk.log.notices(), ["The conversation has no such message."]);
+    assert_eq!(talk.log.notices(), ["The conversation does not contain this message."]);
     talk.done("third").await;
     let sent = format!("{:?}", talk.models.last().contents());
     assert!(sent.contains("first") && sent.contains("third") && !sent.contains("second"), "{sent}");

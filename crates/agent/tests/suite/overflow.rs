@@ -71,7 +71,7 @@ async fn what_the_vendor_counted_is_room_that_is_gone() {
     let error = failure(talk.prompt("read").await);
     assert_eq!(talk.models.streamed().len(), 1);
     assert_eq!(talk.finished().len(), 1, "what was done is told");
-    assert!(error.message.contains("leaves room for 1 of"), "{error}");
+    assert!(error.message.contains("but only 1 of"), "{error}");
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn an_answer_that_is_right_at_once_costs_no_request_more() {
 #[tokio::test]
 async fn an_answer_that_is_wrong_is_asked_for_again_with_what_is_wrong() {
     for (wrong, problem) in
-        [(r#"{"count": "three"}"#, "count is no number"), ("There are three.", "no JSON")]
+        [(r#"{"count": "three"}"#, "count is no number"), ("There are three.", "not JSON")]
     {
         let talk = says(&[wrong, RIGHT]).start();
         talk.done("how many?").await;
@@ -97,7 +97,7 @@ async fn an_answer_that_is_never_right_is_told_with_what_was_said() {
     let talk = says(&["no", "never", "[1]", "still not"]).start();
     let unsatisfied = unsatisfied(talk.prompt("how many?").await);
     assert_eq!((unsatisfied.text.as_str(), unsatisfied.repairs), ("still not", 3));
-    assert!(unsatisfied.problems[0].contains("no JSON"), "{unsatisfied:?}");
+    assert!(unsatisfied.problems[0].contains("not JSON"), "{unsatisfied:?}");
     assert_eq!(talk.models.streamed().len(), 4, "the answer and three repairs");
     assert!(values(&talk).is_empty());
     // The conversation is still complete.
