@@ -63,7 +63,7 @@ struct Compiled {
 
 fn read(given: &str, cwd: &Path) -> Result<OutputSchema, String> {
     let given = given.trim();
-    let refuse = |reason: String| format!("The schema of --output-schema cannot be used: {reason}");
+    let refuse = |reason: String| format!("The schema in --output-schema is not usable: {reason}");
     if given.starts_with('{') {
         return compile(given).map_err(refuse);
     }
@@ -74,7 +74,7 @@ fn read(given: &str, cwd: &Path) -> Result<OutputSchema, String> {
     let bytes =
         pollux_fs::read_bytes(&path, LARGEST).map_err(|error| refuse(format!("{error}.")))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| refuse(format!("{} is no UTF-8 text.", path.display())))?;
+        .map_err(|_| refuse(format!("{} is not UTF-8 text.", path.display())))?;
     compile(&text).map_err(|reason| refuse(format!("{}: {reason}", path.display())))
 }
 
@@ -85,18 +85,18 @@ fn compile(text: &str) -> Result<OutputSchema, String> {
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}."))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}."))?;
     if !document.is_object() {
-        return Err("it is no JSON object.".to_owned());
+        return Err("it is not a JSON object.".to_owned());
     }
     look_at(&document, 0)?;
     if runs_in_circles(&document) {
-        return Err("a $ref leads back to itself without going into the value.".to_owned());
+        return Err("a $ref refers to itself without descending into the value.".to_owned());
     }
-    let validator = jsonschema::options()
-        .should_validate_formats(true)
-        .build(&document)
-        .map_err(|error| format!("it is no valid JSON Schema: {}.", shorten(&error.to_string())))?;
+    let validator =
+        jsonschema::options().should_validate_formats(true).build(&document).map_err(|error| {
+            format!("it is not a valid JSON Schema: {}.", shorten(&error.to_string()))
+        })?;
     Ok(OutputSchema(Arc::new(Compiled { document: Arc::new(document), validator })))
 }
 
@@ -113,7 +113,7 @@ fn look_at(schema: &Value, depth: usize) -> Result<(), String> {
                     && !target.starts_with('#')
                 {
                     return Err(format!(
-                        "{key} leads to {target:?}. Only references into the schema itself are followed: bring the definition in under $defs."
+                        "{key} refers to {target:?}. Pollux only follows references within the schema: move the definition into $defs."
                     ));
                 }
                 if !DATA.contains(&key.as_str()) {

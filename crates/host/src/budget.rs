@@ -58,13 +58,11 @@ impl Setup {
             Ok(prices) => prices,
             Err(error) if limited => {
                 return Err(HostError::Config(format!(
-                    "{error}\nMend the file or remove it: a limit in dollars cannot be kept without it."
+                    "{error}\nFix the file or remove it: Pollux needs the prices to enforce a limit in dollars."
                 )));
             }
             Err(error) => {
-                self.notices.notice(&format!(
-                    "[WARNING] {error} The prices that come with this version are used."
-                ));
+                self.notices.notice(&format!("[WARNING] {error} The built-in prices are used."));
                 PriceBook::default()
             }
         };
@@ -72,7 +70,7 @@ impl Setup {
         let unpriced = so_far.is_none() && session.get(Resource::Usd).is_some();
         if unpriced {
             self.notices.notice(
-                "[WARNING] What this session cost before cannot be told, and is not in its budget.",
+                "[WARNING] The earlier cost of this session is not known, so its budget does not include it.",
             );
         }
         // A demonstration costs nothing.
@@ -119,7 +117,7 @@ impl Setup {
         let number = value.as_f64().filter(|number| resource.limit(*number).is_some());
         number.map(Some).ok_or_else(|| {
             HostError::Config(format!(
-                "The setting {key} is {value}, and a limit is a {} above zero.\nMend it in settings.json, or take it out for no limit.",
+                "The setting {key} is {value}, but a limit must be a {} above zero.\nFix it in settings.json, or remove it for no limit.",
                 resource.unit()
             ))
         })

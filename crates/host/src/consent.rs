@@ -54,7 +54,7 @@ fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let mut items = all_items(beginning);
     if items.len() > MAX_ITEMS {
         beginning.notices.notice(&format!(
-            "[WARNING] This folder brings {} things that need a yes; everything after the first {MAX_ITEMS} stays off.",
+            "[WARNING] This folder contains {} items that need your consent. All items after the first {MAX_ITEMS} are disabled.",
             items.len()
         ));
         items.truncate(MAX_ITEMS);
@@ -92,9 +92,9 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
         kept.map(|(item, _)| item).collect()
     };
     if let Err(error) = &store {
-        beginning.notices.notice(&format!(
-            "[WARNING] {error}. Nobody has agreed to anything until it is mended."
-        ));
+        beginning
+            .notices
+            .notice(&format!("[WARNING] {error}. Nothing is approved until the file is fixed."));
     }
     // A broken settings file ends the run, so none of its items may be pinned.
     if known == EarlierAnswers::Nothing && beginning.found.project_errors().is_empty() {
@@ -102,12 +102,13 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     }
     let (by_person, changed): (Vec<_>, Vec<_>) =
         of(ConsentVerdict::Unanswered).into_iter().partition(|item| item.needs_person);
-    for (reason, items) in
-        [("only a person may agree", by_person), ("new or changed in this folder", changed)]
-    {
+    for (reason, items) in [
+        ("it cannot be approved automatically", by_person),
+        ("new or changed in this folder", changed),
+    ] {
         for (kind, names) in by_kind(&items) {
             beginning.notices.notice(&format!(
-                "[WARNING] Off until somebody agrees at the terminal, {reason}: {kind}: {names}. \
+                "[WARNING] Disabled until you approve it at the terminal ({reason}): {kind}: {names}. \
                  --skip-trust accepts everything for one run."
             ));
         }
@@ -130,14 +131,14 @@ fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
                 .map(|(kind, names)| format!("{kind}: {names}"))
                 .collect();
             beginning.notices.notice(&format!(
-                "[INFO] This folder is trusted, and from now on what it brings is pinned as it is: {}.",
+                "[INFO] This folder is trusted. Its current items are now pinned: {}.",
                 kinds.join("; ")
             ));
         }
         Err(error) => {
             beginning
                 .notices
-                .notice(&format!("[WARNING] {error}. What the folder brings is not pinned."));
+                .notice(&format!("[WARNING] {error}. The items of the folder are not pinned."));
         }
     }
 }

@@ -137,7 +137,7 @@ impl Memory {
             Err(error) => return Err(told(error)),
         };
         let text = with_fact(old.as_ref().map_or("", |file| &file.text), fact)
-            .ok_or("Nothing was added: the fact has no words.")?;
+            .ok_or("Nothing was added: the fact is empty.")?;
         let (bytes, expected) = match &old {
             Some(file) => {
                 (file.replaced(&text).map_err(told)?, Expectation::Unchanged(file.fingerprint))
@@ -187,13 +187,13 @@ fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
     let there: BTreeSet<&Path> = new.iter().map(|file| file.path.as_path()).collect();
     let gone = old.iter().map(|file| file.path.as_path()).filter(|path| !there.contains(path));
     let gone: Vec<String> =
-        gone.map(|path| format!("No longer there: {}\n", path.display())).collect();
+        gone.map(|path| format!("Removed files: {}\n", path.display())).collect();
     let changed = context::project_section("", &changed, "").map(|section| section + "\n");
     if changed.is_none() && gone.is_empty() {
         return None;
     }
     Some(format!(
-        "<context_update>\nThe project's context files have changed. This takes the place of what was said of the same files before.\n{}{}</context_update>",
+        "<context_update>\nThe project's context files have changed. This replaces the earlier content of the same files.\n{}{}</context_update>",
         changed.unwrap_or_default(),
         gone.concat(),
     ))
@@ -231,7 +231,7 @@ mod tests {
         let told = news(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
         assert!(told.contains("\nnew\n") && !told.contains("A.md"), "{told}");
         let told = news(&old, &[b]).unwrap();
-        assert!(told.contains("\nNo longer there: /p/A.md\n</context_update>"), "{told}");
+        assert!(told.contains("\nRemoved files: /p/A.md\n</context_update>"), "{told}");
         assert!(!told.contains("loaded_context"), "{told}");
     }
 

@@ -62,7 +62,7 @@ impl Setup {
         let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
         if path.starts_with(&self.cwd) && !real(&path).starts_with(real(&self.cwd)) {
             return Err(HostError::General(format!(
-                "{} is a link out of the project. Name the file itself in {variable}.",
+                "{} is a link to a file outside of the project. Set {variable} to the file itself.",
                 path.display()
             )));
         }

@@ -229,7 +229,7 @@ impl References<'_> {
             if found.len() == MAX_NAMES {
                 lookup
                     .notes
-                    .push(format!("Only the first {MAX_NAMES} names after an @ are looked up."));
+                    .push(format!("Only the first {MAX_NAMES} names after an @ are processed."));
                 break;
             }
             let resolved = self.resolve(name, lookup);
@@ -272,7 +272,7 @@ impl References<'_> {
                 }
             }
         }
-        lookup.notes.push(format!("Path {name} not found. It stays as it is."));
+        lookup.notes.push(format!("Path {name} not found. The text stays unchanged."));
         None
     }
 
@@ -347,7 +347,7 @@ impl References<'_> {
         let found =
             search.find(&[folder.to_string_lossy().into_owned()], NEVER).unwrap_or_default();
         if !found.complete {
-            lookup.notes.push(format!("{} was not listed to its end.", folder.display()));
+            lookup.notes.push(format!("{} was only listed in part.", folder.display()));
         }
         let root = self.workspace.root_of(folder).unwrap_or(folder);
         for path in found.files {
@@ -396,7 +396,7 @@ impl References<'_> {
         if let [first, ..] = left_out[..] {
             let count = left_out.len();
             parts.push(Part::text(format!(
-                "\n[Left out, because the referenced files hold too much to be sent at once: {count} of them, beginning with {first}. Read them with the tools where needed.]"
+                "\n[Left out because the referenced files are too large to send at once: {count} files, beginning with {first}. Read them with the tools if needed.]"
             )));
             notes.push(format!("Left out {count} files, beginning with {first}."));
         }

@@ -63,7 +63,7 @@ pub(crate) fn read(
     if !errors.is_empty() && !options.interactive && !options.looks_up {
         let errors = errors.join("\n");
         return Err(HostError::Config(format!(
-            "{errors}\nA policy file that cannot be read may have denied anything: mend it, or choose others with --policy."
+            "{errors}\nAn unreadable policy file may contain rules that deny calls. Fix it, or choose other files with --policy."
         )));
     }
     // Commands that only show the rules report these problems in their own format.
@@ -81,7 +81,7 @@ pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
     let (errors, doubts): (Vec<_>, Vec<_>) =
         file.problems.iter().partition(|problem| problem.is_error());
     let consequence = (!errors.is_empty())
-        .then(|| "Until this is mended yolo mode and saved approvals do not count.".to_owned());
+        .then(|| "Yolo mode and saved approvals have no effect until this is fixed.".to_owned());
     doubts.iter().chain(&errors).map(ToString::to_string).chain(consequence).collect()
 }
 

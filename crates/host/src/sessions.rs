@@ -92,7 +92,7 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
     data.damage.iter().for_each(|damage| setup.notices.notice(&format!("[WARNING] {damage}")));
     let (history, repairs) = data.history();
     for repair in &repairs {
-        setup.notices.notice(&format!("[WARNING] The session was mended: {}", describe(repair)));
+        setup.notices.notice(&format!("[WARNING] The session was repaired: {}", describe(repair)));
     }
     let statistics = Arc::new(Statistics::new());
     // Statistics of a headless run cover that run only; those of a conversation continue.
@@ -106,7 +106,7 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
 fn describe(repair: &Repair) -> String {
     match repair {
         Repair::AnsweredCall(id) => format!("the call {id} had no result"),
-        Repair::DroppedResponse(id) => format!("a result belonged to no call ({id})"),
+        Repair::DroppedResponse(id) => format!("a result had no call ({id})"),
         Repair::DroppedEntry(id) => format!("the message {id} was empty"),
         Repair::AddedStart => "it began with the model".to_owned(),
         Repair::AddedPlaceholder => "an answer was missing".to_owned(),

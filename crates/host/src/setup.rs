@@ -235,7 +235,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
         return Ok(());
     }
     Err(HostError::Sandbox(format!(
-        "A sandbox is asked for by {source}, and sandboxing is not available in this version of Pollux yet. Turn it off there to run without one."
+        "A sandbox is requested by {source}, but sandboxing is not available in this version of Pollux yet. Disable it there to run without one."
     )))
 }
 
@@ -276,7 +276,7 @@ fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
     if !loaded.trust.is_trusted() {
         notices.notice(&format!(
             "Restricted mode: {} is not a trusted folder, so its settings, .env and context files are not read and the approval mode is \"default\". \
-             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it for good add it to trustedFolders.json.",
+             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently add it to trustedFolders.json.",
             cwd.display()
         ));
     }
@@ -287,7 +287,7 @@ fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
 fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
     if loaded.settings.boolean("general.sessionRetention.enabled") {
         notices.notice(
-            "[WARNING] The setting general.sessionRetention.enabled is set, and this version of Pollux does not act on it yet.",
+            "[WARNING] The setting general.sessionRetention.enabled is set, but this version of Pollux does not implement it yet.",
         );
     }
 }

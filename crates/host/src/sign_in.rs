@@ -47,7 +47,7 @@ fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
     };
     let text = format!(
         "No sign-in is configured. These models were found on this machine.{more}\n\
-         Which one is to answer? --model local/NAME chooses it without this question."
+         Which model do you want to use? To skip this question, use --model local/NAME"
     );
     let label = |(server, name): &(&LocalServer, &str)| {
         format!("{name} ({} at {})", server.kind.name(), server.address)

@@ -59,7 +59,7 @@ impl MemoryCollector {
         loop {
             if self.run(&models()).await == Some(true) {
                 notify(
-                    "Earlier sessions led to proposals for your notes: /memory inbox".to_owned(),
+                    "Earlier sessions produced proposals for your notes. Show them with /memory inbox".to_owned(),
                 );
             }
             tokio::time::sleep(PAUSE).await;

@@ -18,7 +18,7 @@ const SKILL_FILE: &str = "SKILL.md";
 /// inbox has no use for them.
 const WAITING: usize = 50;
 
-const EMPTY: &str = "There is nothing in the inbox.";
+const EMPTY: &str = "The inbox is empty.";
 
 /// Paths of the proposals, and of the files that accepted proposals change.
 #[derive(Debug, Clone)]
@@ -137,7 +137,7 @@ impl MemoryInbox {
         if lines.is_empty() {
             return EMPTY.to_owned();
         }
-        lines.insert(0, "Proposed by earlier sessions; nothing of it is in use:".to_owned());
+        lines.insert(0, "Proposed by earlier sessions, not in use yet:".to_owned());
         lines.push("/memory inbox show NAME, accept NAME or discard NAME".to_owned());
         lines.join("\n")
     }
@@ -192,7 +192,7 @@ impl MemoryInbox {
     fn apply(&self, target: Target, text: &str) -> Result<Vec<PathBuf>, String> {
         let stale = |path: &Path| {
             format!(
-                "Nothing was changed: the patch does not fit {} any more. Discard it, or add by hand what is worth it.",
+                "Nothing was changed: the patch does not apply to {} any more. Discard it, or add the useful parts by hand.",
                 path.display()
             )
         };
@@ -211,8 +211,9 @@ impl MemoryInbox {
         }
         let mut written = Vec::new();
         for (path, there, new) in changes {
-            write(path, there.as_ref(), &new)
-                .map_err(|error| format!("{} files were changed, then: {error}", written.len()))?;
+            write(path, there.as_ref(), &new).map_err(|error| {
+                format!("{} files were changed, then an error occurred: {error}", written.len())
+            })?;
             written.push(path.clone());
         }
         Ok(written)
@@ -293,7 +294,7 @@ fn target(name: &str) -> Option<Target> {
 }
 
 fn unknown(name: &str) -> String {
-    format!("The inbox has no \"{name}\". /memory inbox lists what there is.")
+    format!("The inbox contains no entry \"{name}\". /memory inbox lists its entries.")
 }
 
 fn is_change(line: &str) -> bool {

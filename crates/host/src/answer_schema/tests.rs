@@ -28,20 +28,20 @@ fn a_schema_is_given_whole_or_as_a_file() {
 fn what_cannot_be_used_is_refused_with_the_reason() {
     let deep = format!("{}{}", "{\"not\":".repeat(70), "{}") + &"}".repeat(70);
     for (schema, reason) in [
-        ("{", "no JSON"),
-        ("{\"type\": \"objekt\"}", "no valid JSON Schema"),
-        ("{\"properties\": []}", "no valid JSON Schema"),
-        ("{\"pattern\": \"(\"}", "no valid JSON Schema"),
-        ("{\"$ref\": \"https://example.com/s.json\"}", "$ref leads to"),
-        ("{\"items\": {\"$ref\": \"other.json#/a\"}}", "$ref leads to"),
-        ("{\"allOf\": [{\"$dynamicRef\": \"file:///etc/passwd\"}]}", "$dynamicRef leads to"),
-        ("{\"$ref\": \"#/$defs/missing\"}", "no valid JSON Schema"),
-        ("{\"$ref\": \"#\"}", "leads back to itself"),
+        ("{", "not JSON"),
+        ("{\"type\": \"objekt\"}", "not a valid JSON Schema"),
+        ("{\"properties\": []}", "not a valid JSON Schema"),
+        ("{\"pattern\": \"(\"}", "not a valid JSON Schema"),
+        ("{\"$ref\": \"https://example.com/s.json\"}", "$ref refers to"),
+        ("{\"items\": {\"$ref\": \"other.json#/a\"}}", "$ref refers to"),
+        ("{\"allOf\": [{\"$dynamicRef\": \"file:///etc/passwd\"}]}", "$dynamicRef refers to"),
+        ("{\"$ref\": \"#/$defs/missing\"}", "not a valid JSON Schema"),
+        ("{\"$ref\": \"#\"}", "refers to itself"),
         (
             "{\"$defs\": {\"a\": {\"$ref\": \"#/$defs/b\"}, \"b\": {\"anyOf\": [{\"$ref\": \"#/$defs/a\"}]}}, \"$ref\": \"#/$defs/a\"}",
-            "leads back to itself",
+            "refers to itself",
         ),
-        ("{\"properties\": {\"x\": {\"$ref\": \"#/properties/x\"}}}", "leads back to itself"),
+        ("{\"properties\": {\"x\": {\"$ref\": \"#/properties/x\"}}}", "refers to itself"),
         (&deep, "nested deeper"),
     ] {
         let error = inline(schema).err().unwrap_or_else(|| panic!("{schema}"));

@@ -11,7 +11,8 @@ use crate::memory::Memory;
 const USAGE: &str =
     "Usage: /memory list, /memory show, /memory refresh, /memory add FACT, or /memory inbox";
 const INBOX_USAGE: &str = "Usage: /memory inbox, /memory inbox show NAME, /memory inbox accept NAME, or /memory inbox discard NAME";
-const NO_INBOX: &str = "Nothing is collected. Set experimental.autoMemory to true, and start anew.";
+const NO_INBOX: &str =
+    "The inbox is disabled. Set experimental.autoMemory to true, and restart Pollux.";
 
 /// `/memory`, with the loaded context files and the inbox of proposals.
 pub(super) struct MemoryCommand {
@@ -41,7 +42,7 @@ impl Command for MemoryCommand {
     }
 
     fn description(&self) -> &'static str {
-        "list, show or refresh the context files, add a fact to your own, or look at proposals: list, show, refresh, add FACT, inbox"
+        "list, show or refresh the context files, add a fact to your own, or review proposals: list, show, refresh, add FACT, inbox"
     }
 
     fn arguments(&self) -> Option<&str> {

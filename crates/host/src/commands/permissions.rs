@@ -37,7 +37,7 @@ impl Permissions {
                     let of_word: Vec<_> =
                         answers.iter().filter(|(_, _, yes)| *yes == wanted).collect();
                     if !of_word.is_empty() {
-                        lines.push(format!("{word}, as was answered ({}):", of_word.len()));
+                        lines.push(format!("{word}, by your answers ({}):", of_word.len()));
                         lines.extend(
                             of_word
                                 .iter()
@@ -46,7 +46,7 @@ impl Permissions {
                     }
                 }
                 if answers.is_empty() {
-                    lines.push("Nothing that it brings was asked about.".to_owned());
+                    lines.push("You have not been asked about anything in this folder.".to_owned());
                 }
             }
             Err(error) => lines.push(error.to_string()),
@@ -65,7 +65,7 @@ impl Permissions {
         }
         TrustStore::set(&self.places, &folder, level).map_err(failed)?;
         let word = if level == TrustLevel::DoNotTrust { "not trusted" } else { "trusted" };
-        Ok(format!("{} is {word} from the next start on.", folder.display()))
+        Ok(format!("{} is {word} from the next start.", folder.display()))
     }
 
     fn folder(&self, given: &str) -> Result<PathBuf, CommandError> {
@@ -73,7 +73,7 @@ impl Permissions {
         if folder.is_dir() {
             return Ok(folder);
         }
-        Err(CommandError(format!("{} is no folder.", folder.display())))
+        Err(CommandError(format!("{} is not a folder.", folder.display())))
     }
 
     fn ask(&self) -> Result<String, CommandError> {
@@ -92,7 +92,7 @@ fn level(trust: Trust) -> String {
     let word = match trust.state {
         TrustState::Trusted => "trusted",
         TrustState::Untrusted => "not trusted",
-        TrustState::Unknown => return "nobody has said whether it is trusted".to_owned(),
+        TrustState::Unknown => return "not decided whether it is trusted".to_owned(),
     };
     let source = match trust.source {
         TrustSource::Flag => "--skip-trust",

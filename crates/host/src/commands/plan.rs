@@ -24,7 +24,7 @@ impl Command for Plan {
     }
 
     fn description(&self) -> &'static str {
-        "plan before anything is changed: /plan PROMPT; show the plan as it stands: /plan show"
+        "plan before anything is changed: /plan PROMPT; show the current plan: /plan show"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -69,6 +69,6 @@ fn show(folder: &Path) -> String {
     };
     match pollux_fs::read_text(&path, LARGEST) {
         Ok(file) => format!("{}\n{}", path.display(), file.text.trim_end()),
-        Err(error) => format!("The plan cannot be read: {error}"),
+        Err(error) => format!("Cannot read the plan: {error}"),
     }
 }

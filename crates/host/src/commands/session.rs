@@ -21,7 +21,7 @@ impl Command for Compress {
     }
 
     fn description(&self) -> &'static str {
-        "put a summary in the place of the conversation so far; /compress undo brings it back"
+        "replace the conversation so far with a summary; /compress undo restores it"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -91,7 +91,7 @@ impl Command for Mode {
     }
 
     fn description(&self) -> &'static str {
-        "change what is allowed without being asked: /mode default, auto_edit, yolo or plan"
+        "change the approval mode: /mode default, auto_edit, yolo or plan"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -134,7 +134,7 @@ impl Command for Stats {
     }
 
     fn description(&self) -> &'static str {
-        "show the figures of this session"
+        "show the statistics of this session"
     }
 
     fn runs_while_working(&self) -> bool {

@@ -50,11 +50,11 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
             None => return Accepted::nothing(),
         }
     } else if let Err(error) = &store {
-        let text = format!("{error}. Answers are not kept until it is mended.");
+        let text = format!("{error}. Answers are not saved until the file is fixed.");
         beginning.notices.notice(&text);
     } else {
         beginning.notices.notice(
-            "This folder is trusted, and brings something that you have not been asked about.",
+            "This folder is trusted, and contains items that you have not been asked about.",
         );
     }
     let Some(answers) = ask_for_items(&open, operator).await else { return Accepted::nothing() };
@@ -144,7 +144,7 @@ fn keep(beginning: &mut Beginning, answers: &[(&ConsentItem, bool)], level: Opti
     let is_kept = kept.is_ok();
     let text = match kept {
         Ok(()) => summary(answers),
-        Err(error) => Some(format!("{error}. The answers count for this conversation only.")),
+        Err(error) => Some(format!("{error}. The answers apply to this conversation only.")),
     };
     if let Some(text) = text {
         beginning.notices.notice(&text);
@@ -163,7 +163,7 @@ fn set_trust(beginning: &mut Beginning, state: TrustState) {
 
 fn keep_level(beginning: &Beginning, level: TrustLevel) {
     if let Err(error) = TrustStore::set(&beginning.places, &beginning.cwd, level) {
-        let text = format!("{error}. The answer counts for this conversation only.");
+        let text = format!("{error}. The answer applies to this conversation only.");
         beginning.notices.notice(&text);
     }
 }
@@ -174,7 +174,7 @@ fn summary(answers: &[(&ConsentItem, bool)]) -> Option<String> {
     match (count(true), count(false)) {
         (0, 0) => None,
         (yes, no) => Some(format!(
-            "Allowed: {yes}. Off: {no}. What changes is asked about again; /permissions tells what was answered."
+            "Allowed: {yes}. Off: {no}. Pollux asks again about changed items. /permissions shows your answers."
         )),
     }
 }

@@ -239,7 +239,7 @@ fn too_much_is_left_out_and_said() {
     let total: usize = expansion.parts.iter().filter_map(Part::as_text).map(str::len).sum();
     assert!(total < (1 << 20) + 1000);
     let [.., said, closing] = &expansion.parts[..] else { panic!("too few parts") };
-    assert!(said.as_text().unwrap().contains("2 of them, beginning with c"));
+    assert!(said.as_text().unwrap().contains("2 files, beginning with c"));
     assert_eq!(closing.as_text(), Some(CLOSING));
 
     let huge = fs::File::create(sample.root().join("huge")).unwrap();

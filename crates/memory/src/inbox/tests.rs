@@ -53,7 +53,7 @@ fn nothing_is_in_use_before_somebody_accepts_it() {
     inbox.discard("global").unwrap();
     assert!(!inbox.global_file.exists());
     assert_eq!(inbox.list(), EMPTY);
-    assert!(inbox.accept("private").unwrap_err().contains("no \"private\""));
+    assert!(inbox.accept("private").unwrap_err().contains("no entry \"private\""));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_patch_that_does_not_fit_any_more_changes_nothing() {
     std::fs::write(&inbox.global_file, "a\nb\n").unwrap();
     inbox.propose(&facts(&[], &["One."])).unwrap();
     std::fs::write(&inbox.global_file, "all new\n").unwrap();
-    assert!(inbox.accept("global").unwrap_err().contains("does not fit"));
+    assert!(inbox.accept("global").unwrap_err().contains("does not apply"));
     assert_eq!(text(&inbox.global_file), "all new\n");
     assert!(inbox.show("global").is_ok(), "it still waits");
 }
