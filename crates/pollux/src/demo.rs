@@ -101,7 +101,7 @@ impl Demo {
     /// Prints the introduction before the run.
     pub(crate) fn introduce(&self) {
         stderr_line(&format!(
-            "This is Pollux at work on a sample project in {}.\nThe model's side is recorded; the loop, the tools and their output are real.\n\nPrompt: {PROMPT}\n",
+            "This is Pollux at work on a sample project in {}.\nThe responses of the model are recorded; the loop, the tools and their output are real.\n\nPrompt: {PROMPT}\n",
             self.project().display()
         ));
     }
@@ -130,7 +130,7 @@ impl Demo {
 }
 
 fn broken(path: &Path, error: &dyn std::fmt::Display) -> Failure {
-    let (path, hint) = (path.display(), "Set TMPDIR to a folder that can be written.");
+    let (path, hint) = (path.display(), "Set TMPDIR to a writable folder.");
     Failure::general(format!("The demo cannot write to {path}: {error}. {hint}"))
 }
 

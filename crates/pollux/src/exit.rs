@@ -84,7 +84,7 @@ impl Failure {
         let message = match limit {
             TurnLimit::Session => "Reached max session turns for this session. Increase the number of turns by specifying maxSessionTurns in settings.json.".to_owned(),
             TurnLimit::Prompt(turns) => format!(
-                "Reached the limit of {turns} turns for one prompt. Go on with --resume latest, or set model.maxSessionTurns in settings.json, which takes its place."
+                "Reached the limit of {turns} turns for one prompt. Continue with --resume latest, or set model.maxSessionTurns in settings.json, which replaces this limit."
             ),
         };
         Self::new("FatalTurnLimitedError", 53, message)
@@ -92,7 +92,7 @@ impl Failure {
 
     pub(crate) fn looped(details: &str) -> Self {
         let message = format!(
-            "Loop detected, stopping execution. {details} Go on with --resume latest and other words, or set model.disableLoopDetection in settings.json."
+            "Loop detected, stopping execution. {details} Continue with --resume latest and a different prompt, or set model.disableLoopDetection in settings.json."
         );
         Self::new("FatalLoopDetectedError", 56, message)
     }
@@ -108,8 +108,8 @@ impl Failure {
             "source": source,
         });
         let remedy = match exceeded.period {
-            Period::Prompt | Period::Session => "and go on with --resume latest",
-            Period::Day => "or go on tomorrow with --resume latest",
+            Period::Prompt | Period::Session => "and continue with --resume latest",
+            Period::Day => "or continue tomorrow with --resume latest",
         };
         let (budget, excess) = (exceeded.budget(), exceeded.excess());
         let message = format!("{budget} ({source}) {excess}\nRaise {source}, {remedy}.");
@@ -247,13 +247,13 @@ mod tests {
         };
         assert_eq!(
             Failure::budget(&exceeded).message,
-            "The prompt's budget of 3 turns (--max-turns) is used up: 3 turns spent.\nRaise --max-turns, and go on with --resume latest."
+            "The prompt's budget of 3 turns (--max-turns) is used up: 3 turns spent.\nRaise --max-turns, and continue with --resume latest."
         );
         exceeded.period = Period::Day;
         exceeded.limit.by_flag = false;
         assert_eq!(
             Failure::budget(&exceeded).message,
-            "The day's budget of 3 turns (pollux.budget.day.turns) is used up: 3 turns spent.\nRaise pollux.budget.day.turns, or go on tomorrow with --resume latest."
+            "The day's budget of 3 turns (pollux.budget.day.turns) is used up: 3 turns spent.\nRaise pollux.budget.day.turns, or continue tomorrow with --resume latest."
         );
     }
 

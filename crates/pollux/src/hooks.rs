@@ -119,7 +119,9 @@ impl Desk {
         let payload = sample(event, tool, input);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
-            Failure::general(format!("The system gives no resources to start: {error}."))
+            Failure::general(format!(
+                "Cannot start: the system does not provide the resources: {error}."
+            ))
         })?;
         let cancel = CancellationToken::new();
         let fired = runtime.block_on(self.hooks().fire(&payload, &cancel));
@@ -209,17 +211,23 @@ fn effects(result: &HookResult) -> Vec<String> {
     let all = [
         result.stop.as_ref().map(|reason| format!("All work would stop: {reason}")),
         result.block.as_ref().map(|reason| format!("It would be blocked: {reason}")),
-        result.ask.then(|| "A person would be asked.".to_owned()),
-        result.tool_input.as_ref().map(|args| format!("The arguments would be: {}", object(args))),
-        result.additional_context.as_ref().map(|text| format!("The model would be told: {text}")),
+        result.ask.then(|| "The user would be asked.".to_owned()),
+        result
+            .tool_input
+            .as_ref()
+            .map(|args| format!("The arguments would become: {}", object(args))),
+        result
+            .additional_context
+            .as_ref()
+            .map(|text| format!("Additional text for the model: {text}")),
         result.tail_call.as_ref().map(|tail| {
-            format!("Another call would take its place: {} {}", tail.name, object(&tail.args))
+            format!("It would be replaced by another call: {} {}", tail.name, object(&tail.args))
         }),
         result
             .llm_request
             .as_ref()
             .map(|change| format!("The request would change: {}", object(change))),
-        result.llm_response.as_ref().map(|answer| format!("The answer would be: {answer}")),
+        result.llm_response.as_ref().map(|answer| format!("The answer would become: {answer}")),
         result.tool_choice.as_ref().map(|choice| {
             let mode = match choice.mode {
                 ToolMode::Auto => "may call",
@@ -233,8 +241,8 @@ fn effects(result: &HookResult) -> Vec<String> {
             };
             format!("The model {mode}: {tools}")
         }),
-        result.clear_context.then(|| "The conversation would be forgotten.".to_owned()),
-        result.system_message.as_ref().map(|text| format!("The person would be told: {text}")),
+        result.clear_context.then(|| "The conversation would be cleared.".to_owned()),
+        result.system_message.as_ref().map(|text| format!("The user would see: {text}")),
     ];
     all.into_iter().flatten().collect()
 }
@@ -260,7 +268,7 @@ fn migrate(process: &Process) -> Result<Answer, Failure> {
     let migrated = match pollux_hooks::migrate(&theirs, existing) {
         Ok(migrated) => migrated,
         Err(error) => {
-            let text = format!("Nothing was taken over from {}: {error}.", from.display());
+            let text = format!("No hooks were imported from {}: {error}.", from.display());
             return Ok(Answer { json: json!({ "migrated": 0, "remarks": [text] }), text, code: 0 });
         }
     };
@@ -276,7 +284,7 @@ fn migrate(process: &Process) -> Result<Answer, Failure> {
     })
     .map_err(|error| Failure::config(error.to_string()))?;
     let mut lines = vec![format!(
-        "Hooks taken over from {} into {}: {}.",
+        "Hooks imported from {} into {}: {}.",
         from.display(),
         path.display(),
         migrated.count

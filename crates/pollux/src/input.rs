@@ -69,8 +69,8 @@ async fn piped() -> Result<String, Failure> {
         return Ok(String::new());
     }
     let piped = stdin::read(stdin::LIMIT, stdin::WAIT).await;
-    let piped = piped
-        .map_err(|error| Failure::input(format!("Standard input cannot be read: {error}.")))?;
+    let piped =
+        piped.map_err(|error| Failure::input(format!("Cannot read standard input: {error}.")))?;
     if piped.truncated {
         stderr_line(&stdin::truncation_warning(stdin::LIMIT));
     }

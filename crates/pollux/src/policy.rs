@@ -63,7 +63,7 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     }
     let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
     lines.extend(in_words(&line));
-    lines.push("With a person:".to_owned());
+    lines.push("With a user:".to_owned());
     lines.extend(told(&asking, true));
     lines.push("Headless:".to_owned());
     lines.extend(told(&alone, false));
@@ -131,7 +131,7 @@ fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
         because(judgement.rule, judgement.reason.as_deref())
     )];
     if let Some(words) = refusal(judgement, interactive) {
-        lines.push(format!("  refused; the model is told: {}", visible(&words)));
+        lines.push(format!("  denied, with this message to the model: {}", visible(&words)));
     }
     if !matches!(judgement.verdict, PolicyVerdict::Deny { .. }) {
         lines.push(format!("  confined to: {}", judgement.level.as_str()));
@@ -148,7 +148,7 @@ fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
 fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
     let rule = match rule {
         Some(rule) => format!(", by {} with priority {}", rule.source, rule.priority),
-        None => ", as no rule applies".to_owned(),
+        None => ", because no rule applies".to_owned(),
     };
     rule + &reason.map(|reason| format!("; {reason}")).unwrap_or_default()
 }

@@ -24,7 +24,7 @@ impl Process {
     /// For a folder that has been removed or cannot be read.
     pub(crate) fn folder() -> Result<PathBuf, Failure> {
         std::env::current_dir().map_err(|error| {
-            Failure::general(format!("The current directory cannot be found: {error}."))
+            Failure::general(format!("Cannot determine the current directory: {error}."))
         })
     }
 }

@@ -79,7 +79,9 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            stderr_line(&format!("The system gives no resources to start: {error}."));
+            stderr_line(&format!(
+                "Cannot start: the system does not provide the resources: {error}."
+            ));
             return ExitCode::FAILURE;
         }
     };
@@ -87,7 +89,7 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     runtime.shutdown_background();
     pollux_shell::reap_all();
     for change in pollux_shell::sandbox::audit_rest() {
-        stderr_line(&format!("A command left something that is protected: {change}"));
+        stderr_line(&format!("A command changed a protected path: {change}"));
     }
     ExitCode::from(code)
 }

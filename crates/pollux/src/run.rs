@@ -31,7 +31,8 @@ use crate::stderr::stderr_line;
 use crate::stdout::text_for_stdout;
 
 /// Error message for `--output-schema` in a conversation.
-const NO_CONVERSATION: &str = "--output-schema is for runs without a person, whose one answer a program reads. Give the prompt with --prompt.";
+const NO_CONVERSATION: &str =
+    "--output-schema only works in headless runs. Give the prompt with --prompt.";
 
 /// Time limit for writing the result of a run that failed before its prompt, if the reader is slow.
 const FINAL_OUTPUT: Duration = Duration::from_secs(2);
@@ -66,7 +67,7 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
     let mut signals = match Signals::listen() {
         Ok(signals) => signals,
         Err(error) => {
-            let message = format!("Signals cannot be heard: {error}.");
+            let message = format!("Cannot register signal handlers: {error}.");
             return fail(format.get(), &Failure::general(message), None).await;
         }
     };
@@ -170,7 +171,7 @@ fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Fai
     let refusal = match (stdin, stdout) {
         (true, true) => return Ok(true),
         (false, _) => "cannot be used when input is piped from stdin.",
-        (true, false) => "cannot be used when output is no terminal.",
+        (true, false) => "cannot be used when output is not a terminal.",
     };
     Err(Failure::input(format!("Error: The --prompt-interactive flag {refusal}")))
 }
@@ -212,8 +213,8 @@ async fn converse(
     let session = prepared.start()?;
     signals.be_patient();
     let end = frontend.talk(Box::new(session), signals.stream()).await;
-    let end =
-        end.map_err(|error| Failure::general(format!("Signals cannot be heard: {error}.")))?;
+    let end = end
+        .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))
 }
 
@@ -225,7 +226,7 @@ fn report_flags(arguments: &Arguments, setup: &Setup, session_id: &str) {
     let raw = arguments.raw_output && !arguments.accept_raw_output_risk;
     if raw && output_format(arguments, setup) == OutputFormat::Text {
         stderr_line(
-            "[WARNING] --raw-output is enabled. Escape sequences in the model's words reach your terminal as they are, harmful ones too. Use --accept-raw-output-risk to silence this warning.",
+            "[WARNING] --raw-output is enabled. Escape sequences in the model's output reach your terminal unfiltered, including harmful ones. Use --accept-raw-output-risk to silence this warning.",
         );
     }
 }
@@ -336,7 +337,7 @@ fn output_ended(broken: Broken) -> u8 {
         // The reader has closed the pipe, which is not an error.
         Broken::Closed => 0,
         Broken::Failed(reason) => {
-            stderr_line(&format!("Standard output cannot be written: {reason}."));
+            stderr_line(&format!("Cannot write to standard output: {reason}."));
             1
         }
     }

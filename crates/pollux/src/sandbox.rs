@@ -154,7 +154,7 @@ fn status(places: &SandboxPlaces, as_json: bool) -> String {
         lines.push(format!("  {}: {}{reason}", level.as_str(), yes(lack.is_none())));
         lines.extend(limits.into_iter().map(|limit| format!("    {limit}")));
     }
-    lines.push("Writable at workspace-write, beside the workspace:".to_owned());
+    lines.push("Writable at workspace-write, in addition to the workspace:".to_owned());
     lines.extend(places.caches.iter().map(|folder| format!("  {}", folder.display())));
     lines.join("\n") + "\n"
 }

@@ -35,9 +35,7 @@ impl Signals {
                 Err(error) => drop(ready.send(Err(error))),
             }
         })?;
-        is_ready
-            .recv()
-            .unwrap_or_else(|_| Err(Error::other("the thread for signals has ended")))?;
+        is_ready.recv().unwrap_or_else(|_| Err(Error::other("the signal thread has ended")))?;
         Ok(Self { receiver, patient })
     }
 

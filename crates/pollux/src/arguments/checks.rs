@@ -93,7 +93,7 @@ fn limits(line: &Line<'_>) -> Result<(), String> {
         if text.trim().parse().ok().and_then(|number| resource.limit(number)).is_none() {
             let unit = resource.unit();
             return Err(format!(
-                "Invalid values:\n  Argument: {name}, Given: \"{text}\", Needed: a {unit} above zero"
+                "Invalid values:\n  Argument: {name}, Given: \"{text}\", Required: a {unit} above zero"
             ));
         }
     }

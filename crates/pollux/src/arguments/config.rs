@@ -72,33 +72,33 @@ const FORMS: [Form; 7] = [
         name: "list",
         values: &[],
         flags: &["all"],
-        about: "Show the settings that are set, with where",
+        about: "Show the settings that are set, with their sources",
     },
-    Form { name: "get", values: &["KEY"], flags: &[], about: "Print the value that counts" },
+    Form { name: "get", values: &["KEY"], flags: &[], about: "Print the value that is in effect" },
     Form {
         name: "set",
         values: &["KEY", "VALUE"],
         flags: SCOPES,
-        about: "Write a value; comments and layout of the file stay",
+        about: "Write a value; keeps comments and layout of the file",
     },
-    Form { name: "unset", values: &["KEY"], flags: SCOPES, about: "Take a value out of a file" },
+    Form { name: "unset", values: &["KEY"], flags: SCOPES, about: "Remove a value from a file" },
     Form {
         name: "explain",
         values: &["KEY"],
         flags: &[],
-        about: "Show every layer of a setting, and which one wins",
+        about: "Show every layer of a setting, and which one is in effect",
     },
     Form {
         name: "report",
         values: &[],
         flags: &[],
-        about: "List what is unknown, misspelt, outdated or without effect in the files",
+        about: "List unknown, misspelt, outdated and ineffective settings in the files",
     },
     Form {
         name: "migrate",
         values: &[],
         flags: SCOPES,
-        about: "Give old keys of a file their new names",
+        about: "Rename old keys of a file to their new names",
     },
 ];
 
@@ -146,11 +146,16 @@ fn is_meant(values: &[&str]) -> bool {
 
 fn usage(form: &Form) -> String {
     let hint = match form.values {
-        [_, "VALUE"] => " A value with blanks is quoted; a list is JSON, as in '[\"a\", \"b\"]'.",
+        [_, "VALUE"] => {
+            " Quote a value that contains spaces; a list is JSON, as in '[\"a\", \"b\"]'."
+        }
         _ => "",
     };
-    let values =
-        if form.values.is_empty() { "no more words".to_owned() } else { form.values.join(" ") };
+    let values = if form.values.is_empty() {
+        "no further arguments".to_owned()
+    } else {
+        form.values.join(" ")
+    };
     format!("config {} takes {values}.{hint}", form.name)
 }
 
@@ -211,9 +216,9 @@ fn flag(name: &'static str) -> Arg {
     let help = match name {
         "json" => "Print JSON",
         "all" => "Show defaults too",
-        "user" => "The file of the person, ~/.gemini/settings.json (the default)",
-        "project" => "The file of the project, .gemini/settings.json",
-        _ => "The file of the system, which beats all others",
+        "user" => "The user's file, ~/.gemini/settings.json (the default)",
+        "project" => "The project's file, .gemini/settings.json",
+        _ => "The system's file, which overrides all others",
     };
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }

@@ -294,7 +294,7 @@ pub(super) fn main(called_as: &str) -> Command {
 pub(super) fn policy() -> Command {
     let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
     PolicyArguments::augment_args(policy)
-        .about("Say what the policy rules make of a command line, list them, or check them")
+        .about("Explain the policy decision about a command line, list the rules, or check them")
         .long_about(None)
 }
 
@@ -302,7 +302,9 @@ pub(super) fn policy() -> Command {
 pub(super) fn prompt() -> Command {
     let prompt = Command::new(PROMPT).disable_help_flag(true).arg(help_flag());
     PromptArguments::augment_args(prompt)
-        .about("Show what a model is told before the first prompt, and what it costs in tokens")
+        .about(
+            "Show the system prompt and the tools that a model receives, and their size in tokens",
+        )
         .long_about(None)
 }
 

@@ -73,7 +73,7 @@ pub(super) fn read(rest: &[String]) -> Result<HooksArguments, String> {
     let verb = match words[..] {
         ["list"] => HooksVerb::List,
         ["test", name] => HooksVerb::Test { event: event(name)?, tool, input },
-        ["test"] => return Err(format!("hooks test takes an event: {}.", events())),
+        ["test"] => return Err(format!("hooks test requires an event: {}.", events())),
         ["migrate"] if from_claude => HooksVerb::Migrate,
         ["migrate"] => HooksVerb::MigrateUsage,
         _ => return Err("You need at least one command before continuing.".to_owned()),
@@ -83,7 +83,7 @@ pub(super) fn read(rest: &[String]) -> Result<HooksArguments, String> {
 
 fn event(name: &str) -> Result<HookEvent, String> {
     HookEvent::of_name(name)
-        .ok_or_else(|| format!("There is no event {name}. The events are {}.", events()))
+        .ok_or_else(|| format!("Unknown event {name}. The events are {}.", events()))
 }
 
 fn events() -> String {
@@ -93,8 +93,8 @@ fn events() -> String {
 fn arguments(text: &str) -> Result<Value, String> {
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err("--input takes a JSON object, the arguments of the tool.".to_owned()),
-        Err(error) => Err(format!("--input is no JSON: {error}.")),
+        Ok(_) => Err("--input must be a JSON object with the arguments of the tool.".to_owned()),
+        Err(error) => Err(format!("--input is not JSON: {error}.")),
     }
 }
 
@@ -113,21 +113,21 @@ pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
     };
     let event = Arg::new("event").value_name("EVENT").required(true).help("The event");
     Command::new(NAMES[0])
-        .about("Show and try the hooks, your programs at the agent's events")
+        .about("Show and test the hooks, your programs that run at events of the agent")
         .visible_alias(NAMES[1])
         .disable_help_flag(true)
         .disable_help_subcommand(true)
         .arg(help_flag())
-        .subcommand(verb("list", "List the hooks, with where they come from").arg(trust()))
+        .subcommand(verb("list", "List the hooks and their sources").arg(trust()))
         .subcommand(
-            verb("test", "Run the hooks of an event on a sample, and show what they would change")
+            verb("test", "Run the hooks of an event with sample data, and show the changes that they would make")
                 .arg(event)
-                .arg(text("tool", "NAME", "The tool that the sample is about"))
+                .arg(text("tool", "NAME", "The tool in the sample data"))
                 .arg(text("input", "JSON", "Its arguments"))
                 .arg(trust()),
         )
         .subcommand(
-            verb("migrate", "Take over the hooks of Claude Code into this project's settings").arg(
+            verb("migrate", "Import the hooks of Claude Code into this project's settings").arg(
                 switch("from-claude", "From .claude/settings.local.json or .claude/settings.json"),
             ),
         )
@@ -174,12 +174,12 @@ mod tests {
         for (words, message) in [
             (&[][..], "You need at least one command before continuing."),
             (&["dance"], "You need at least one command before continuing."),
-            (&["test", "Nope"], "There is no event Nope. The events are SessionStart,"),
-            (&["test"], "hooks test takes an event:"),
+            (&["test", "Nope"], "Unknown event Nope. The events are SessionStart,"),
+            (&["test"], "hooks test requires an event:"),
             (&["list", "--nope"], "Unknown argument: --nope"),
             (&["test", "BeforeTool", "--tool"], "Not enough arguments following: --tool"),
-            (&["test", "BeforeTool", "--input", "5"], "--input takes a JSON object"),
-            (&["test", "BeforeTool", "--input", "{"], "--input is no JSON:"),
+            (&["test", "BeforeTool", "--input", "5"], "--input must be a JSON object"),
+            (&["test", "BeforeTool", "--input", "{"], "--input is not JSON:"),
         ] {
             let error = read_words(words).unwrap_err();
             assert!(error.starts_with(message), "{words:?}: {error}");

@@ -91,7 +91,7 @@ fn run(
         }
     };
     if command.is_empty() {
-        return Err("sandbox run takes a command: sandbox run --level inspect -- ls.".to_owned());
+        return Err("sandbox run requires a command: sandbox run --level inspect -- ls.".to_owned());
     }
     Ok(Some(SandboxArguments::Run { level, network, git_configuration, command }))
 }
@@ -99,7 +99,7 @@ fn run(
 fn level_of(name: &str) -> Result<ConfinementLevel, String> {
     ConfinementLevel::named(name).ok_or_else(|| {
         let names = ConfinementLevel::ALL.map(ConfinementLevel::as_str).join(", ");
-        format!("There is no level {name}. The levels are {names}.")
+        format!("Unknown level {name}. The levels are {names}.")
     })
 }
 
@@ -120,12 +120,12 @@ pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
         Command::new(name).about(about).disable_help_flag(true).arg(help_flag())
     };
     Command::new(NAME)
-        .about("Show and try the confinement of commands by the kernel")
+        .about("Show and test the confinement of commands by the kernel")
         .disable_help_flag(true)
         .disable_help_subcommand(true)
         .arg(help_flag())
         .subcommand(
-            verb(STATUS, "Show the mechanisms of this system and the levels that hold")
+            verb(STATUS, "Show the mechanisms of this system and the available levels")
                 .arg(switch("json", "Print JSON")),
         )
         .subcommand(
@@ -177,9 +177,9 @@ mod tests {
         for (line, message) in [
             ("sandbox status now", "Unknown argument: now"),
             ("sandbox run --level", "Not enough arguments following: level"),
-            ("sandbox run --level deep ls", "There is no level deep."),
+            ("sandbox run --level deep ls", "Unknown level deep."),
             ("sandbox run --nope ls", "Unknown argument: --nope"),
-            ("sandbox run --", "sandbox run takes a command"),
+            ("sandbox run --", "sandbox run requires a command"),
         ] {
             let error = read_line(line).unwrap().unwrap_err();
             assert!(error.starts_with(message), "{line}: {error}");

@@ -332,7 +332,7 @@ fn lines_about_settings_that_are_not_whole() {
         (&["config", "set", "general.vimMode"], "config set takes KEY VALUE."),
         (&["config", "set", "general", "true", "false"], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),
-        (&["config", "report", "general"], "config report takes no more words."),
+        (&["config", "report", "general"], "config report takes no further arguments."),
         (&["config", "set", "a.b", "c", "--user", "--project"], "Only one of --user, "),
         (&["config", "get", "a.b", "--all"], "Unknown argument: all"),
         (&["config", "get", "a.b", "--nope"], "Unknown argument: nope"),

@@ -42,7 +42,7 @@ pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, 
         assign::target(key).map_err(|error| Failure::general(error.to_string()))?;
     }
     let words = match changed {
-        Changed::Yes => format!("{key} taken out of {}", path.display()),
+        Changed::Yes => format!("{key} removed from {}", path.display()),
         Changed::No => format!("{key} is not set in {}", path.display()),
     };
     Ok(finish(desk, key, scope, &path, changed, words))
@@ -53,7 +53,7 @@ pub(super) fn migrate(desk: &Desk, scope: FileScope) -> Result<Answer, Failure> 
     let path = file(desk, scope)?;
     let keys = migrate_file(scope, &path).map_err(|error| failure(&error))?;
     let text = if keys.is_empty() {
-        format!("There are no old keys in {}", path.display())
+        format!("{} contains no old keys", path.display())
     } else {
         format!("{} renamed in {}", keys.join(", "), path.display())
     };
@@ -74,7 +74,7 @@ fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
     let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
     if scope == FileScope::Project && real(&desk.cwd) == real(&desk.places.home) {
         return Err(Failure::general(
-            "This folder is the home directory, whose settings are the person's: use --user.",
+            "This folder is the home directory, whose settings are the user's: use --user.",
         ));
     }
     Ok(path)
@@ -116,7 +116,7 @@ fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<Strin
     let mut notes = Vec::new();
     for file in loaded.files.iter().filter(|file| file.kind == kind) {
         if let LayerFileState::Skipped(reason) = &file.state {
-            notes.push(format!("It does not count now: {reason}."));
+            notes.push(format!("This file has no effect now: {reason}."));
         }
     }
     let steps = &explanation.steps;
@@ -128,10 +128,10 @@ fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<Strin
             (Some(path), true) => place(path, step.position),
             _ => step.names.join(", "),
         };
-        notes.push(format!("{by} says {value}, which wins."));
+        notes.push(format!("{by} has the value {value}, which is in effect."));
     }
     if explanation.setting.is_some_and(|setting| !setting.acted_on) {
-        notes.push("This version of Pollux does not act on it.".to_owned());
+        notes.push("This version of Pollux does not implement it.".to_owned());
     }
     (explanation.value.map(|value| masked(key, &value)), notes)
 }

@@ -49,10 +49,10 @@ fn words(kind: &RemarkKind) -> String {
         RemarkKind::Unknown(Some(meant)) => {
             format!("no setting has this key; did you mean {meant}?")
         }
-        RemarkKind::NotActedOn => "this version of Pollux does not act on it".to_owned(),
+        RemarkKind::NotActedOn => "this version of Pollux does not implement it".to_owned(),
         RemarkKind::WrongValue(issue) => issue.message.clone(),
-        RemarkKind::OldName => "an old name, which still counts; see config migrate".to_owned(),
-        RemarkKind::Hidden => "hidden by a later one of the same name".to_owned(),
+        RemarkKind::OldName => "an old name, which still works; see config migrate".to_owned(),
+        RemarkKind::Hidden => "overridden by a later entry with the same name".to_owned(),
         RemarkKind::NotHonoured(reason) => format!("without effect here: {reason}"),
     }
 }

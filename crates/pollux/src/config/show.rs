@@ -34,9 +34,7 @@ pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
     let mut answer = Answer::new(lines.join("\n"), json!({ "settings": items }));
     if !loaded.unknown_keys.is_empty() {
         let count = loaded.unknown_keys.len();
-        answer
-            .notes
-            .push(format!("{count} more in the files that no setting has: see config report."));
+        answer.notes.push(format!("Unknown keys in the files: {count}. See config report."));
     }
     answer
 }

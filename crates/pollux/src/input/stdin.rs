@@ -72,7 +72,7 @@ async fn read_from(
     if tokio::time::timeout(wait, first_byte).await.is_err() {
         return Ok(StdinText { timed_out: true, ..StdinText::default() });
     }
-    let bytes = finished.await.map_err(|_| io::Error::other("standard input cannot be read"))??;
+    let bytes = finished.await.map_err(|_| io::Error::other("cannot read standard input"))??;
     Ok(to_text(bytes, limit))
 }
 

@@ -16,7 +16,7 @@ pub(super) fn report(rules: &PolicyFile, as_json: bool) -> String {
     let reach = reach.iter().map(|reach| format!("{}: {}", place(&reach.source), reach.message()));
     let lines: Vec<String> = problems.chain(reach).collect();
     if lines.is_empty() {
-        return "Nothing is wrong or doubtful.\n".to_owned();
+        return "No errors and no warnings.\n".to_owned();
     }
     lines.iter().map(|line| visible(line) + "\n").collect()
 }

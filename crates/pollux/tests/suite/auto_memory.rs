@@ -81,7 +81,7 @@ fn proposals_wait_for_a_yes() {
     stage.server.generate(notes());
     let talk = Talk::start(stage, |program| program);
     talk.wait_for_text("/memory inbox");
-    talk.wait_for_text("Earlier sessions led to proposals");
+    talk.wait_for_text("Earlier sessions produced proposals");
     let question = talk.stage.server.requests_to(Endpoint::GenerateContent)[0].body.clone();
     let text = question["contents"][0]["parts"][0]["text"].as_str().unwrap().to_owned();
     assert!(
@@ -110,7 +110,7 @@ fn proposals_wait_for_a_yes() {
     wait("the skill", || skills.join("release/SKILL.md").exists());
     assert!(!global.exists());
     talk.type_line("/memory inbox accept global");
-    talk.wait_for_text("The inbox has no \"global\"");
+    talk.wait_for_text("The inbox contains no entry \"global\"");
     // An accepted proposal is sent with the next prompt.
     talk.stage.server.stream(reply().text("well"));
     talk.type_line("go");
@@ -166,7 +166,7 @@ fn neither_the_end_nor_another_conversation_waits_for_it() {
     stage.server.generate(notes());
     let talk = Talk::start(stage, |program| program);
     wait("the question", || asked(&talk.stage) == 2);
-    talk.wait_for_text("Earlier sessions led to proposals");
+    talk.wait_for_text("Earlier sessions produced proposals");
     // Sessions that were read are not read again, and there is a pause between runs.
     let (stage, _) = talk.leave();
     let talk = Talk::start(stage, |program| program);

@@ -175,7 +175,7 @@ fn a_ledger_that_cannot_be_understood_is_set_aside_and_told() {
     stage.home.user_file("pollux/spending.json", "{\"days\": 7}");
     let run = stage.pollux(&["-p", "go"]).run();
     run.assert_code(0);
-    assert!(run.stderr_text().contains("was set aside as"), "{}", run.report());
+    assert!(run.stderr_text().contains("It was renamed to"), "{}", run.report());
     let aside = stage.home.gemini().join("pollux/spending.json.broken");
     assert_eq!(fs::read_to_string(aside).unwrap(), "{\"days\": 7}");
     assert_eq!(ledger(&stage)["turns"], 1);

@@ -82,7 +82,7 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     let told = run.stderr_text();
     let line = told.lines().find(|line| line.contains("Chat history compressed")).unwrap();
     assert!(line.starts_with(&format!("[INFO] Chat history compressed from {MUCH} to ")), "{line}");
-    assert!(line.contains("Kept word for word: prompts (1); listed: deeds ("), "{line}");
+    assert!(line.contains("Kept verbatim: prompts (1); listed: actions ("), "{line}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn a_conversation_is_compressed_and_brought_back() {
     talk.type_line("/summarize");
     talk.wait_for_text("Compressing chat history...");
     talk.wait_for_text("Chat history compressed from ");
-    talk.wait_for_text("Kept word for word: prompts (2).");
+    talk.wait_for_text("Kept verbatim: prompts (2).");
     talk.wait_for_prompt();
     assert!(talk.stage.home.home().join("manual").exists());
     talk.type_line("more");
@@ -47,10 +47,10 @@ fn a_conversation_is_compressed_and_brought_back() {
     assert!(told.iter().any(|text| text.contains("Mend it.")), "{told:?}");
     assert!(!told.contains(&"One.") && told.contains(&"more"), "{told:?}");
     talk.type_line("/compress undo");
-    talk.wait_for_text("The whole conversation is back: 7 messages");
+    talk.wait_for_text("The whole conversation is restored: 7 messages");
     talk.wait_for_prompt();
     talk.type_line("/compress undo");
-    talk.wait_for_text("Nothing is compressed.");
+    talk.wait_for_text("The conversation is not compressed.");
     talk.wait_for_prompt();
     talk.type_line("and now");
     talk.wait_for_text("Four.");

@@ -141,14 +141,14 @@ fn values_are_checked_before_anything_is_written() {
         ),
         (
             ["admin.mcp.enabled", "true"],
-            "admin.mcp.enabled cannot be set there: the account's administrator decides it, and no file.",
+            "admin.mcp.enabled cannot be set there: only the account's administrator can set it.",
         ),
     ] {
         let told = refused(&stage, &["set", words[0], words[1]], 1);
         assert_eq!(told, format!("{message}\n"));
     }
     let here = refused(&stage, &["set", "--project", "security.folderTrust.enabled", "false"], 1);
-    assert!(here.contains("a project's own file does not count"), "{here}");
+    assert!(here.contains("a project's own file cannot set it"), "{here}");
     let both = refused(&stage, &["set", "--project", "--system", "general.vimMode", "true"], 1);
     assert!(both.contains("Only one of --user, --project and --system"), "{both}");
     assert!(!user_file(&stage).exists());
@@ -181,14 +181,17 @@ fn a_change_that_does_not_count_says_why() {
     };
     let run = untrusted(&["set", "--project", "general.maxAttempts", "3"]);
     run.assert_code(0);
-    assert_eq!(run.stderr_text(), "It does not count now: the folder is not trusted.\n");
+    assert_eq!(run.stderr_text(), "This file has no effect now: the folder is not trusted.\n");
     assert_eq!(untrusted(&["get", "general.maxAttempts"]).stdout_text(), "10\n");
     assert_eq!(untrusted(&["get", "general.maxAttempts", "--skip-trust"]).stdout_text(), "3\n");
 
     let told = config(&stage, &["set", "general.maxAttempts", "5"]).stderr_text();
-    assert!(told.ends_with(".gemini/settings.json:3 says 3, which wins.\n"), "{told}");
+    assert!(
+        told.ends_with(".gemini/settings.json:3 has the value 3, which is in effect.\n"),
+        "{told}"
+    );
     let told = config(&stage, &["set", "general.vimMode", "true"]).stderr_text();
-    assert_eq!(told, "This version of Pollux does not act on it.\n");
+    assert_eq!(told, "This version of Pollux does not implement it.\n");
 
     let run = stage
         .alone()
@@ -279,7 +282,7 @@ fn list_shows_what_is_set() {
     assert_eq!(told.lines().count(), 2, "{told}");
     assert!(told.contains(&format!("# user {}:", user.display())), "{told}");
     assert!(told.contains(&format!(", project {}:3", project.display())), "{told}");
-    assert_eq!(run.stderr_text(), "1 more in the files that no setting has: see config report.\n");
+    assert_eq!(run.stderr_text(), "Unknown keys in the files: 1. See config report.\n");
     let all = json_of(&stage, &["list", "--all"]);
     let count = all["settings"].as_array().unwrap().len();
     assert!(count > 200, "{count}");
@@ -296,8 +299,8 @@ fn report_names_what_does_nothing() {
     let text = told(&stage, &["report"]);
     let expected = format!(
         "{}:\n  2: theme: no setting has this key; did you mean ui.theme?\n  \
-         4: general.vimMode: this version of Pollux does not act on it\n  \
-         5: general.disableAutoUpdate: an old name, which still counts; see config migrate\n  \
+         4: general.vimMode: this version of Pollux does not implement it\n  \
+         5: general.disableAutoUpdate: an old name, which still works; see config migrate\n  \
          6: general.maxAttempts: Expected number, received string\n",
         user_file(&stage).display()
     );
@@ -382,7 +385,7 @@ fn a_prompt_that_begins_with_config_stays_a_prompt() {
     for (words, message) in [
         (&["config", "set", "model.name"][..], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),
-        (&["config", "list", "general"], "config list takes no more words."),
+        (&["config", "list", "general"], "config list takes no further arguments."),
         (&["config"], "You need at least one command before continuing."),
     ] {
         let run = stage.alone().args(words).run();

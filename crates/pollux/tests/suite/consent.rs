@@ -59,7 +59,7 @@ fn the_first_use_pins_and_a_change_stays_off() {
     let (written, run) = writes(&stage, by_rule(&stage));
     assert!(written, "{}", run.report());
     assert!(
-        run.stderr_text().contains("pinned as it is: 1 setting: general.defaultApprovalMode."),
+        run.stderr_text().contains("now pinned: 1 setting: general.defaultApprovalMode."),
         "{}",
         run.report()
     );
@@ -80,7 +80,7 @@ fn the_first_use_pins_and_a_change_stays_off() {
     let off: Vec<String> = run
         .stderr_text()
         .lines()
-        .filter(|line| line.contains("Off until"))
+        .filter(|line| line.contains("Disabled until"))
         .map(str::to_owned)
         .collect();
     let [line] = &off[..] else { panic!("one line for the group\n{}", run.report()) };
@@ -242,7 +242,7 @@ fn a_folder_of_policies_is_pinned_by_its_content() {
             stage.home.project_file("rules/a.toml", &deny).project_file(file, content);
             let (written, run) = writes(&stage, by_rule(&stage));
             assert!(!written, "{path} {file}: {}", run.report());
-            let told = "new or changed in this folder: 1 setting: policyPaths.";
+            let told = "(new or changed in this folder): 1 setting: policyPaths.";
             assert!(run.stderr_text().contains(told), "{path} {file}: {}", run.report());
         }
         // The earlier consent still counts.
@@ -264,7 +264,7 @@ fn a_model_of_another_vendor_waits_for_a_person() {
         let run = program.env("OPENAI_API_KEY", "key").env("OPENAI_BASE_URL", other.url()).run();
         run.assert_code(0);
         assert!(run.stdout_text().contains("From the person's vendor."), "{}", run.report());
-        let told = "only a person may agree: 1 setting: model.name.";
+        let told = "it cannot be approved automatically): 1 setting: model.name.";
         assert!(run.stderr_text().contains(told), "{}", run.report());
     }
 }
@@ -283,12 +283,8 @@ fn a_hook_whose_changes_cannot_be_noticed_waits_for_a_person() {
     let run = by_rule(&stage).run();
     run.assert_code(0);
     let said = run.stderr_text();
-    assert!(
-        said.contains("pinned as it is: 1 hook: sh \"$GEMINI_PROJECT_DIR\"/noted.sh"),
-        "{said}"
-    );
-    let off =
-        "Off until somebody agrees at the terminal, only a person may agree: 1 hook: sh \"$PWD/";
+    assert!(said.contains("now pinned: 1 hook: sh \"$GEMINI_PROJECT_DIR\"/noted.sh"), "{said}");
+    let off = "Disabled until you approve it at the terminal (it cannot be approved automatically): 1 hook: sh \"$PWD/";
     assert!(said.contains(off), "{said}");
     assert!(project.join("noted").exists() && !project.join("unnoted").exists());
 }

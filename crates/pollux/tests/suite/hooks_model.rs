@@ -96,7 +96,7 @@ fn settings_that_make_no_sense_are_named() {
         "{errors}"
     );
     assert!(
-        errors.contains("hooks.BeforeAgent[0].hooks[0] is of the unknown type \"weird\"."),
+        errors.contains("hooks.BeforeAgent[0].hooks[0] has the unknown type \"weird\"."),
         "{errors}"
     );
 }

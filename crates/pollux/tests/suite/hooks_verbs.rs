@@ -58,8 +58,8 @@ fn hooks_are_tried_on_a_sample() {
     let text = run.stdout_text();
     for line in [
         "  stderr: careful",
-        "A person would be asked.",
-        "The arguments would be: {\"command\":\"ls\"}",
+        "The user would be asked.",
+        "The arguments would become: {\"command\":\"ls\"}",
     ] {
         assert!(text.lines().any(|told| told == line), "{line}\n{text}");
     }
@@ -110,7 +110,7 @@ fn every_event_can_be_tried() {
     }
     let run = verb(&Stage::new(), &["test", "Nope"]);
     run.assert_code(1);
-    assert!(run.stderr_text().starts_with("There is no event Nope."), "{}", run.report());
+    assert!(run.stderr_text().starts_with("Unknown event Nope."), "{}", run.report());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_hook_that_changes_while_a_session_runs_is_not_run() {
     run.assert_code(0);
     assert_eq!(stage.home.read_project_file("count"), "x\n");
     assert!(!stage.home.project().join("evil").exists());
-    assert!(run.stderr_text().contains("it has changed since it was allowed"), "{}", run.report());
+    assert!(run.stderr_text().contains("it has changed since its approval"), "{}", run.report());
 }
 
 #[test]

@@ -371,7 +371,7 @@ fn a_yes_for_the_session_is_for_the_line_or_for_its_program() {
     talk.wait_for_text(&question("mkdir first-too", "mkdir"));
     talk.type_line("3");
     talk.wait_for_text(&question("mkdir third; frob ridden", "mkdir, frob"));
-    talk.wait_for_text("Asked because: what frob does is not known");
+    talk.wait_for_text("Asked because: the effects of frob are not known");
     talk.wait_for_text("  > run_shell_command mkdir second");
     talk.type_line("4");
     talk.wait_for_text("Request cancelled.");
@@ -695,7 +695,7 @@ fn planner() -> Vec<ModelReply> {
 fn a_plan_is_made_shown_and_carried_out() {
     let talk = Talk::with(planner());
     talk.type_line("mend a.txt");
-    talk.wait_for_text("This restricts the agent to looking and planning. It is large.");
+    talk.wait_for_text("This restricts the agent to reading and planning. It is large.");
     talk.type_line("1");
     talk.wait_for_text("  # Goal\n  mend it\nReady to start implementation?");
     talk.wait_for_text("  3. No, the plan needs work\nChoose 1-3, or type your feedback:");

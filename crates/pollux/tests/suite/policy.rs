@@ -143,10 +143,11 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     run.assert_code(0);
     let words = run.stdout_text();
     assert!(words.contains("Runs: ls"), "{words}");
-    assert!(words.contains("With a person:\n  allow, by Default: write.toml"), "{words}");
+    assert!(words.contains("With a user:\n  allow, by Default: write.toml"), "{words}");
     assert!(words.contains("Headless:\n  deny, by Default: write.toml"), "{words}");
     assert!(
-        words.contains("  refused; the model is told: Tool execution denied by policy."),
+        words
+            .contains("  denied, with this message to the model: Tool execution denied by policy."),
         "{words}"
     );
     stage.home.user_file(
@@ -204,7 +205,7 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     let told = String::from_utf8(terminal.transcript()).unwrap();
     assert!(told.contains("my.toml:2:"), "{told}");
     assert!(
-        told.contains("Until this is mended yolo mode and saved approvals do not count."),
+        told.contains("Yolo mode and saved approvals have no effect until this is fixed."),
         "{told}"
     );
     assert!(!told.contains("for all future sessions"), "{told}");

@@ -153,7 +153,11 @@ fn a_link_of_the_project_tells_nobodys_secrets() {
     for name in ["GEMINI_SYSTEM_MD", "GEMINI_WRITE_SYSTEM_MD"] {
         let run = stage.pollux(&["-p", "go"]).env(name, "1").run();
         run.assert_code(1);
-        assert!(run.stderr_text().contains("is a link out of the project"), "{}", run.report());
+        assert!(
+            run.stderr_text().contains("is a link to a file outside of the project"),
+            "{}",
+            run.report()
+        );
     }
     assert!(stage.requests().is_empty());
     assert_eq!(fs::read_to_string(&secret).unwrap(), "SECRET");
@@ -184,11 +188,7 @@ fn the_instruction_is_written_where_it_can_be_read() {
     stage.server.stream(reply().text("never asked"));
     let run = stage.pollux(&["-p", "go"]).env("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md/d").run();
     run.assert_code(1);
-    assert!(
-        run.stderr_text().contains("The system prompt cannot be written to"),
-        "{}",
-        run.report()
-    );
+    assert!(run.stderr_text().contains("Cannot write the system prompt to"), "{}", run.report());
 }
 
 #[test]

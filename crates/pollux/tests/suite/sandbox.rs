@@ -303,7 +303,7 @@ fn what_appears_is_moved_aside_and_reported_and_new_repositories_work() {
         let script = "git config user.name A && git config core.fsmonitor ./x";
         let run = place.command(&[&words[..], &[script]].concat()).output().unwrap();
         let message = String::from_utf8_lossy(&run.stderr).into_owned();
-        assert!(message.contains("taken back: core.fsmonitor"), "{message}");
+        assert!(message.contains("reverted: core.fsmonitor"), "{message}");
         let config = fs::read_to_string(place.path("project/.git/config")).unwrap();
         assert!(config.contains("name = A") && !config.contains("fsmonitor"), "{config}");
     }
@@ -325,7 +325,7 @@ fn status_names_mechanisms_and_levels() {
     assert!(String::from_utf8_lossy(&run.stdout).starts_with("Mechanisms:\n  Landlock: "));
     let run = place.command(&["sandbox", "run", "--level", "deep", "ls"]).output().unwrap();
     assert_eq!(run.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&run.stderr).starts_with("There is no level deep."));
+    assert!(String::from_utf8_lossy(&run.stderr).starts_with("Unknown level deep."));
 }
 
 const SOON: Duration = Duration::from_secs(20);

@@ -353,8 +353,7 @@ fn without_namespaces(stage: &Stage, calls: &Calls) -> pollux_testkit::Pollux {
     stage.redirected(&script).env("REFUSING", REFUSING).args(["-m", MODEL, "--yolo"])
 }
 
-const WEAKER: &str = "Commands that should be confined at protect run at none here. The kernel does not let this \
-    process make mounts of its own (mount namespace). See pollux sandbox status.";
+const WEAKER: &str = "Commands that should be confined at protect run at none here. The kernel does not allow this process to create its own mounts (mount namespace). See pollux sandbox status.";
 
 #[test]
 fn a_person_learns_once_that_commands_run_at_a_weaker_level() {
