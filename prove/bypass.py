@@ -348,7 +348,7 @@ def proof(binary, place, folders, cases):
             refusals, count = refusals + len(wrong), count + controls
             for control, words in wrong:
                 print(f"bypass: REFUSED under {setting.name}: {shown(control.command)}: {words[:120]!r}")
-            print(f"bypass: {setting.name}: {len(lines)} lines tried, {controls} plain lines beside them", flush=True)
+            print(f"bypass: {setting.name}: {len(lines)} lines tried, {controls} plain lines for comparison", flush=True)
     report_families(cases, past)
     print(f"bypass: {len(cases)} command lines, {len(past)} differ;"
           f" {count} plain lines, {refusals} wrongly refused")

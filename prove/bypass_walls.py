@@ -50,7 +50,7 @@ CAUSES = (
         "command time -a -o ~/.bashrc -f 'touch x' true", "\\time -o canary true", "env time -o canary true",
         "nice time -o canary true", "nohup ls", "sort -o canary words", "cat words | tee canary",
     )),
-    ("the device that stands for no configuration", (), (), "default", (
+    ("the device that means no configuration", (), (), "default", (
         "git config --global user.name x", "git config --system user.name x", "git config -f canary a.b c",
         "GIT_CONFIG_GLOBAL=x git config --global a.b c", "env git config --global a.b c",
     )),

@@ -98,7 +98,7 @@ def wrong(case, project, told):
     words = answer.get("output", "") + answer.get("error", "")
     missing = [word for word in case.words if word not in words]
     if missing:
-        yield f"the model is not told {missing[0]!r} but {words[:200]!r}"
+        yield f"the model received not {missing[0]!r} but {words[:200]!r}"
     if case.middle is None:
         if not case.exists:
             if path.exists():
@@ -120,7 +120,7 @@ def wrong(case, project, told):
     middle = after[len(case.prefix) : len(after) - len(case.suffix)]
     text = middle.decode(case.codec, "replace").replace("\r\n", "\n")
     if text != case.middle:
-        yield f"there stands {text[:200]!r} and not {case.middle[:200]!r}"
+        yield f"the file contains {text[:200]!r} and not {case.middle[:200]!r}"
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ class Scene:
         found = [f"ran: {path.name}" for path in self.hits.iterdir()]
         found += [f"wrote: {path}" for path in self.snapshot() - self.before]
         found += [f"connected: {line}" for line in self.listener.heard]
-        found += ["told the model a secret"] if any(SECRET.encode() in one.request for one in exchanges) else []
+        found += ["sent a secret to the model"] if any(SECRET.encode() in one.request for one in exchanges) else []
         if self.fixture.silent_model and exchanges:
             found.append("asked the model")
         return found
@@ -251,7 +251,7 @@ class Trial:
         hits, told = self.make().headless()
         self.judge("headless", hits)
         if not told and not self.fixture.silent_model:
-            self.problems.append("headless: nothing says that the folder is restricted")
+            self.problems.append("headless: no message about the restricted folder")
         hits, screen = self.make().conversation(trusting=False)
         self.judge("Enter", hits)
         if "Do you trust the files in this folder?" not in screen:
@@ -272,15 +272,15 @@ class Trial:
         scene = self.make()
         scene.trust()
         _, told = scene.headless()
-        if "pinned as it is" not in told:
+        if "now pinned" not in told:
             self.problems.append(f"pinning: nothing was pinned: {told[-200:]!r}")
         if change(self.fixture, scene.project) == 0:
             self.problems.append("changed: the fixture has no byte to change")
         scene.reset()
         hits, told = scene.headless()
         self.judge("changed", hits)
-        if "Off until somebody agrees" not in told:
-            self.problems.append(f"changed: nothing says what is off: {told[-200:]!r}")
+        if "Disabled until you approve" not in told:
+            self.problems.append(f"changed: no message about the disabled items: {told[-200:]!r}")
         hits, screen = scene.conversation(trusting=False)
         self.judge("changed, at the terminal", hits)
         if "[y/N]" not in screen:
@@ -291,7 +291,7 @@ class Trial:
         hits, told = self.make().headless("--skip-trust")
         self.live = bool(hits)
         if self.fixture.live == "yes" and not hits:
-            self.problems.append(f"accepted: the canary cannot be hit at all: {told[-300:]!r}")
+            self.problems.append(f"accepted: the canary never runs: {told[-300:]!r}")
         if self.fixture.live == "no":
             self.judge("accepted", hits)
 

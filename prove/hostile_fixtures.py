@@ -234,7 +234,7 @@ def fixtures():
             settings(general={"defaultApprovalMode": "auto_edit"}), (WRITE,), asked=False,
         ),
         Fixture(
-            "calls that nobody is asked about", "GHSA-wpqr-6v78-jr5g",
+            "calls without an approval", "GHSA-wpqr-6v78-jr5g",
             settings(tools={"allowed": ["run_shell_command", "v1"]}), (command("{hit}"),), live="later",
         ),
         Fixture(
@@ -253,11 +253,11 @@ def fixtures():
             settings={"tools": {"sandbox": True}}, asked=False, silent_model=True,
         ),
         Fixture(
-            "the person's own rules, replaced by nothing", "CVE-2026-25725", settings(tools=None),
+            "the user's own rules, replaced by nothing", "CVE-2026-25725", settings(tools=None),
             (WRITE,), ("--approval-mode", "auto_edit"), {"tools": {"exclude": ["write_file"]}}, asked=False,
         ),
         Fixture(
-            "the person's own hooks, switched off", "CVE-2026-25725",
+            "the user's own hooks, switched off", "CVE-2026-25725",
             settings(hooksConfig={"enabled": False}, security=None, hooks=None),
             live="later", asked=False,
         ),

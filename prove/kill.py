@@ -96,7 +96,7 @@ class Log:
             try:
                 record = json.loads(line)
             except ValueError:
-                self.problems.append(f"line {number} of the session is no JSON: {line[:80]!r}")
+                self.problems.append(f"line {number} of the session is not JSON: {line[:80]!r}")
                 continue
             self.has_prompt |= record.get("type") == "user"
             own = record.get("$pollux") or {}
@@ -139,7 +139,7 @@ def _difference(found, versions, log):
         return f"is neither old nor new: {len(found)} characters, {found[:60]!r}"
     if not versions & log.started:
         return f"changed before the log said so: {found[:60]!r}"
-    return f"is not what the log says: {found[:60]!r}"
+    return f"differs from the log: {found[:60]!r}"
 
 
 class Proof:

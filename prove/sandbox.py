@@ -231,7 +231,7 @@ class Workshop:
                 message = run.stderr.decode(errors="replace").strip()
                 if run.returncode != 0:
                     return f"{script}: exit code {run.returncode}: {message[-800:]}"
-                if "taken back" in message or "moved to" in message:
+                if "reverted" in message or "moved to" in message:
                     return f"{script}: undone: {message[-800:]}"
             return None
         except subprocess.TimeoutExpired as late:

@@ -121,7 +121,7 @@ JOBS = [
     git("git checkout of a file", "echo x > file && git checkout -q -- file", check="git diff --quiet"),
     configures("git branch -d", "git branch -q -d topic", prepare=TOPIC, check="! git rev-parse -q --verify topic && ! git config branch.topic.merge"),
     configures("git push -u", "git push -q -u inside main", prepare=INSIDE, check="git config branch.main.remote | grep -x inside && git --git-dir=inside.git log -1 --format=%s main | grep -x x"),
-    configures("git push -u to a remote beside the project", "git push -q -u origin main", prepare="git commit -q --allow-empty -m x && git config --unset branch.main.merge", check="git config branch.main.merge && git --git-dir=$PLACE/remote.git log -1 --format=%s main | grep -x x", except_at={"workspace-write": OUTSIDE}),
+    configures("git push -u to a remote next to the project", "git push -q -u origin main", prepare="git commit -q --allow-empty -m x && git config --unset branch.main.merge", check="git config branch.main.merge && git --git-dir=$PLACE/remote.git log -1 --format=%s main | grep -x x", except_at={"workspace-write": OUTSIDE}),
     git("git fetch", "git fetch -q", prepare="git update-ref -d refs/remotes/origin/topic", check="git rev-parse origin/topic"),
     git("git pull", "git pull -q", prepare="git reset -q --hard HEAD~1", check="test $(git rev-parse HEAD) = $(git rev-parse origin/main)"),
     configures("git remote add", "git remote add other $PLACE/remote.git", check="git config remote.other.url"),
@@ -174,7 +174,7 @@ JOBS = [
     job("a database", "python3", "python3 -c 'import sqlite3; d = sqlite3.connect(\"d.db\"); d.execute(\"pragma journal_mode=wal\"); d.execute(\"create table t(x)\"); d.commit()'", check="test -s d.db"),
     job("shared memory", "python3", "python3 -c 'import multiprocessing as m; p = m.Pool(2); assert p.map(abs, [-1, 2]) == [1, 2]; p.close(); p.join()'"),
     job("ssh-keygen into the project", "ssh-keygen", "ssh-keygen -q -t ed25519 -N '' -f key", check="test -s key.pub", named_only=NAMED),
-    job("a file beside the project", "cp", "echo x > ../beside && mkdir -p ~/notes && cp file ~/notes", check="test -s ../beside", except_at={"workspace-write": OUTSIDE}),
+    job("a file next to the project", "cp", "echo x > ../beside && mkdir -p ~/notes && cp file ~/notes", check="test -s ../beside", except_at={"workspace-write": OUTSIDE}),
     job("a host that SSH learns", "python3", "echo other >> ~/.ssh/known_hosts", check="grep other ~/.ssh/known_hosts"),
     job("chown", "chown", "chown 54321 file", check="test $(stat -c %u file) = 54321", root_only=ROOT),
     # Processes and the network.

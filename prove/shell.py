@@ -106,7 +106,7 @@ def trials():
         Trial("top", "top", 10, answer=QUIT),
         Trial("a question on the terminal", "read answer < /dev/tty; echo got $?", 1, "got 1"),
         Trial("a question on standard input", "cat; read answer; echo got $?", 1, "got 1"),
-        Trial("a question nobody can answer", "sleep 60 | script -qc 'read answer' /dev/null", 8, "waited for input",
+        Trial("a question without a user", "sleep 60 | script -qc 'read answer' /dev/null", 8, "waited for input",
               headless_only=True),
         Trial("a password", "printf 'Password: '; stty -echo; read word; echo got $?", 5, "got 1"),
         Trial("a page of its own", "printf '\\033[?1049hpage'; sleep 0.5; printf '\\033[?1049l'; echo back", 2, "back"),

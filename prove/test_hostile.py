@@ -28,7 +28,7 @@ def main():
             print("restricted", file=sys.stderr)
             {headless}
         elif "v1" in settings:
-            print("pinned as it is", file=sys.stderr)
+            print("now pinned", file=sys.stderr)
             run()
         else:
             print({told}, file=sys.stderr)
@@ -57,7 +57,7 @@ FIXTURE = Fixture("a test", "", settings(canary={"command": "{hit} v1"}))
 
 class Detection(unittest.TestCase):
     def problems(self, fixture=FIXTURE, **deeds):
-        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Off until somebody agrees'"}
+        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Disabled until you approve'"}
         with tempfile.TemporaryDirectory() as folder, hostile.Listener() as listener:
             program = Path(folder, "program")
             stand_in.write(program, PROGRAM.format(**{**words, **deeds}))
@@ -79,7 +79,7 @@ class Detection(unittest.TestCase):
 
     def test_a_change_that_is_not_noticed(self):
         self.assertIn("changed: ran", self.problems(changed="run()"))
-        self.assertIn("nothing says what is off", self.problems(told="''"))
+        self.assertIn("no message about the disabled items", self.problems(told="''"))
         self.assertIn("nothing was asked again", self.problems(again="False"))
 
     def test_a_connection(self):
@@ -88,14 +88,14 @@ class Detection(unittest.TestCase):
         self.assertIn("connected: GET /key", self.problems(fixture, headless=connect))
 
     def test_a_secret_that_is_told(self):
-        self.assertIn("told the model a secret", self.problems(enter=f"ask({hostile.SECRET!r})"))
+        self.assertIn("sent a secret to the model", self.problems(enter=f"ask({hostile.SECRET!r})"))
 
     def test_a_file_that_is_written(self):
         self.assertIn("headless: wrote", self.problems(headless="open('canary.txt', 'w').write('x')"))
 
     def test_a_fixture_that_proves_nothing(self):
         dead = Fixture("a test", "", settings(canary={"command": "true v1"}))
-        self.assertIn("cannot be hit at all", self.problems(dead))
+        self.assertIn("canary never runs", self.problems(dead))
 
     def test_every_fixture_can_be_written_and_most_have_a_byte_to_change(self):
         with hostile.Listener() as listener:

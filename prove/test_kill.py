@@ -50,7 +50,7 @@ class Files(unittest.TestCase):
             ("ne", during, "neither old nor new"),
             ("", during, "neither old nor new"),
             ("new", before, "before the log said so"),
-            ("old", after, "not what the log says"),
+            ("old", after, "differs from the log"),
         ]
         for found, records, expected in cases:
             with self.subTest(found=found, records=len(records)):

@@ -22,7 +22,7 @@ pub(crate) fn run(
     let chosen = match target {
         None => known,
         Some(name) if known.iter().any(|one| one == name) => vec![name.to_owned()],
-        Some(name) => bail!("no fuzz target is called `{name}`; there are: {}", known.join(", ")),
+        Some(name) => bail!("unknown fuzz target `{name}`; available: {}", known.join(", ")),
     };
     if process::capture(process::cargo(root, &["fuzz", "--version"])).is_err() {
         bail!("cargo-fuzz is missing; install it with `cargo install cargo-fuzz --locked`");

@@ -19,7 +19,7 @@ pub(crate) fn run(root: &Path, name: Option<&str>, sample: Option<u32>) -> Resul
     let chosen = match name {
         None => known,
         Some(name) if known.iter().any(|one| one == name) => vec![name.to_owned()],
-        Some(name) => bail!("no interop test is called `{name}`; there are: {}", known.join(", ")),
+        Some(name) => bail!("unknown interop test `{name}`; available: {}", known.join(", ")),
     };
     for name in &chosen {
         println!("== interop {name}");
@@ -74,7 +74,7 @@ mod tests {
     fn an_unknown_name_is_told_with_the_known_ones() {
         let root = process::repository_root().expect("a root");
         let error = run(&root, Some("nosuch"), None).expect_err("no such test").to_string();
-        assert!(error.starts_with("no interop test is called `nosuch`; there are: "), "{error}");
+        assert!(error.starts_with("unknown interop test `nosuch`; available: "), "{error}");
         assert!(error.contains("parity"), "{error}");
     }
 

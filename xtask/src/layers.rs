@@ -49,7 +49,7 @@ struct Use {
 /// Compares the manifests of the workspace with the table.
 pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     let page = std::fs::read_to_string(root.join(PAGE))
-        .with_context(|| format!("cannot read {PAGE}, which holds the table of crates"))?;
+        .with_context(|| format!("cannot read {PAGE}, which contains the table of crates"))?;
     let metadata = MetadataCommand::new()
         .manifest_path(root.join("Cargo.toml"))
         .no_deps()
@@ -120,13 +120,13 @@ fn plain(cell: &str) -> String {
 fn compare(table: &[Row], crates: &[Crate]) -> Vec<Finding> {
     let page = Path::new(PAGE);
     if table.is_empty() {
-        let message = format!("no table with the head `| {} |`; restore it", HEAD.join(" | "));
+        let message = format!("no table with the header `| {} |`; restore it", HEAD.join(" | "));
         return vec![Finding::error(page, 1, message)];
     }
     let mut findings: Vec<Finding> = table.iter().flat_map(|row| check_row(row, table)).collect();
     for row in table {
         if !crates.iter().any(|one| one.name == row.name) {
-            let message = format!("no crate is called `{}`; remove the row", row.name);
+            let message = format!("there is no crate `{}`; remove the row", row.name);
             findings.push(Finding::error(page, row.line, message));
         }
     }
@@ -145,7 +145,7 @@ fn check_row(row: &Row, table: &[Row]) -> Vec<Finding> {
     };
     let finding = |used: &String| {
         let message = format!(
-            "`{}` on floor {} may not use `{used}`: arrows run down only; move what both need down",
+            "`{}` on floor {} may not use `{used}`: dependencies only point to lower floors; move the shared code down",
             row.name, row.floor
         );
         Finding::error(Path::new(PAGE), row.line, message)
@@ -168,7 +168,7 @@ fn check_crate(one: &Crate, table: &[Row]) -> Vec<Finding> {
             || used.name == one.name;
         if !allowed {
             let message = format!(
-                "`{}` may not use `{}` ({PAGE}, line {}); move what both need down, or use a port",
+                "`{}` may not use `{}` ({PAGE}, line {}); move the shared code down, or use a port",
                 one.name, used.name, row.line
             );
             findings.push(error(&format!("pollux-{}", used.name), message));

@@ -32,7 +32,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Build> {
         .current_dir(root)
         .no_deps()
         .exec()
-        .context("cannot ask cargo for its target folder")?;
+        .context("cannot get the target folder from cargo")?;
     let target = metadata.target_directory.into_std_path_buf();
     let name = format!("pollux{}", std::env::consts::EXE_SUFFIX);
     Ok(Build { pollux: target.join(profile).join(name), target })
@@ -70,7 +70,8 @@ pub(crate) fn capture(mut command: Command) -> Result<String> {
         let errors = String::from_utf8_lossy(&output.stderr);
         bail!("`{shown}` failed ({}):\n{}", output.status, from_first_error(&errors));
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` printed no UTF-8"))
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("`{shown}` printed output that is not UTF-8"))
 }
 
 /// Removes the variables that `cargo run` sets for this package. Build scripts of dependencies

@@ -48,7 +48,7 @@ fn name(file: &SourceFile) -> Option<Finding> {
         EMPTY_NAMES.iter().find(|name| part.strip_suffix(".rs").unwrap_or(&part) == **name).copied()
     };
     let empty = file.path.iter().find_map(named).filter(|_| in_sources)?;
-    let message = format!("`{empty}` says nothing; name the file after what it holds");
+    let message = format!("`{empty}` is not descriptive; name the file after its content");
     Some(Finding::error(&file.path, 1, message))
 }
 

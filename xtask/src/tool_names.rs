@@ -30,7 +30,7 @@ const EXCUSES: &[Excuse] = &[
     Excuse {
         path: FIXED_NAMES,
         literals: &[],
-        reason: "the formats of policy files and settings fix them",
+        reason: "the formats of policy files and settings prescribe them",
     },
     Excuse {
         path: "crates/agent/src/prompt/built_in.rs",
@@ -40,12 +40,12 @@ const EXCUSES: &[Excuse] = &[
     Excuse {
         path: "crates/agent/src/scheduler/hooked.rs",
         literals: &["ask_user", "exit_plan_mode"],
-        reason: "the format of hook payloads calls questions and plans so",
+        reason: "the format of hook payloads uses these names for questions and plans",
     },
     Excuse {
         path: "crates/policy/src/rule.rs",
         literals: &["ask_user"],
-        reason: "policy files call this ruling so",
+        reason: "policy files use this name for the ruling",
     },
 ];
 
@@ -79,15 +79,16 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
                 continue;
             }
             let message = format!(
-                "the tool `{name}` by its name; say it with `ToolFacts` or effects, so that it \
-                 holds for any tool"
+                "the tool `{name}` by its name; use `ToolFacts` or effects instead, so that the code works for any tool"
             );
             findings.push(Finding::error(&file.path, literal.line, message));
         }
     }
     for (excuse, _) in EXCUSES.iter().zip(used).filter(|(_, used)| !used) {
-        let message =
-            format!("no name of a tool stands here any more ({}): drop the excuse", excuse.reason);
+        let message = format!(
+            "this file contains no tool name any more ({}); remove the exception",
+            excuse.reason
+        );
         findings.push(Finding::error(Path::new(excuse.path), 1, message));
     }
     findings
@@ -183,8 +184,7 @@ mod tests {
         assert_eq!(
             found("\nlet tool = \"glob\";"),
             [
-                "crates/agent/src/x.rs:2: the tool `glob` by its name; say it with `ToolFacts` or effects, \
-              so that it holds for any tool"
+                "crates/agent/src/x.rs:2: the tool `glob` by its name; use `ToolFacts` or effects instead, so that the code works for any tool"
             ]
         );
     }

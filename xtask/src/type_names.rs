@@ -51,7 +51,7 @@ fn repeated<'a>(
     };
     let (message, path): (_, &Path) = (
         format!(
-            "the public type `{name}` exists already ({}, line {at}); say in its name what it holds",
+            "the public type `{name}` already exists ({}, line {at}); choose a more specific name",
             other.path.display()
         ),
         &file.path,
@@ -95,10 +95,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "crates/b/src/b.rs:2: the public type `Found` exists already (crates/a/src/a.rs, line 1); \
-                 say in its name what it holds",
-                "crates/b/src/b.rs:3: the public type `b::Error` exists already (crates/b/src/a.rs, \
-                 line 1); say in its name what it holds",
+                "crates/b/src/b.rs:2: the public type `Found` already exists (crates/a/src/a.rs, line 1); choose a more specific name",
+                "crates/b/src/b.rs:3: the public type `b::Error` already exists (crates/b/src/a.rs, \
+                 line 1); choose a more specific name",
             ]
         );
     }

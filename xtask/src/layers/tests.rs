@@ -69,7 +69,7 @@ fn an_arrow_that_the_table_lacks_is_found_at_its_line() {
     assert_eq!(
         found,
         ["crates/fs/Cargo.toml:5: `fs` may not use `net` \
-                        (ARCHITECTURE.md, line 6); move what both need down, or use a port"]
+                        (ARCHITECTURE.md, line 6); move the shared code down, or use a port"]
     );
 }
 
@@ -84,7 +84,7 @@ fn the_testkit_is_for_tests() {
 #[test]
 fn table_and_workspace_name_the_same_crates() {
     let found = workspace(|crates| crates[2] = manifest("web", &[]));
-    assert!(found[0].starts_with("ARCHITECTURE.md:7: no crate is called `net`"), "{found:?}");
+    assert!(found[0].starts_with("ARCHITECTURE.md:7: there is no crate `net`"), "{found:?}");
     assert!(found[1].starts_with("crates/web/Cargo.toml:2: `web` has no row"), "{found:?}");
 }
 
