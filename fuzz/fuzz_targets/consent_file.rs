@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use pollux_config::consent::{ConsentStore, ConsentVerdict, EarlierAnswers, Way, decide};
+use pollux_config::consent::{ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, decide};
 use pollux_protocol::ConsentItem;
 
 fuzz_target!(|text: &str| {
@@ -18,12 +18,12 @@ fuzz_target!(|text: &str| {
         name: "n".to_owned(),
         detail: String::new(),
         hash: hash.to_owned(),
-        needs_person: false,
+        needs_user: false,
     };
     let unheard = [item("a hash that no file has")];
     let known = EarlierAnswers::of(&store, folder);
     if known != EarlierAnswers::Nothing {
-        let verdicts = decide(&unheard, known, Way::Pinned, false);
+        let verdicts = decide(&unheard, known, ConsentMode::Pinned, false);
         assert!(text.contains(&unheard[0].hash) || verdicts == [ConsentVerdict::Unanswered]);
     }
     if let Ok(store) = &store {

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use pollux_agent::Toolset;
 use pollux_agent::compression::{
-    ActionLedger, ActionSource, CompressionSnapshot, Kept, Said, Todos,
+    ActionLedger, ActionSource, CompressionSnapshot, Kept, Todos, UserMessages,
 };
 use pollux_fs::Workspace;
 use pollux_protocol::{Content, Part};
@@ -16,11 +16,11 @@ fuzz_target!(|input: (&str, Vec<&str>, Option<&str>)| {
     let Some(snapshot) = CompressionSnapshot::read(answer) else { return };
     let said: Vec<Content> =
         prompts.iter().map(|prompt| Content::user(vec![Part::text(*prompt)])).collect();
-    let said = Said::in_contents(&said);
+    let said = UserMessages::in_contents(&said);
     let plan = plan.map(|plan| ("plan.md".to_owned(), plan.to_owned()));
     let message = snapshot.render(&Kept { said: said.clone(), plan, ..Kept::default() });
     let again = [Content::user(vec![Part::text(message)])];
-    assert_eq!(Said::in_contents(&again), said);
+    assert_eq!(UserMessages::in_contents(&again), said);
     let workspace = Workspace::new("/p".into(), "/t".into());
     let source = ActionSource { effects_of: &|_| None, workspace: &workspace };
     assert_eq!(ActionLedger::in_contents(&again, &source), ActionLedger::default());

@@ -282,7 +282,7 @@ impl AgentLoop {
         self.wait_for_tools(run.cancel).await;
         let mut requested = self.requested_model.get();
         let mut choice = self.choose().await?;
-        let (mut turn, mut goes_on) = (0, false);
+        let (mut turn, mut is_continued) = (0, false);
         loop {
             if run.cancel.is_cancelled() {
                 return Ok(PromptOutcome::Cancelled);
@@ -320,11 +320,11 @@ impl AgentLoop {
                 continue;
             }
             self.satisfy(&choice, run).await?;
-            let Some(more) = self.after_agent(&prompt, goes_on, run).await? else {
+            let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
                 let is_stopped = run.cancel.is_cancelled();
                 return Ok(if is_stopped { PromptOutcome::Cancelled } else { PromptOutcome::Done });
             };
-            goes_on = true;
+            is_continued = true;
             self.conversation.open().await?;
             let parts = self.before_agent(vec![Part::text(more)], run.cancel).await?;
             self.conversation.say(parts, None).await?;

@@ -4,8 +4,8 @@
 //!
 //! A snapshot is a `<state_snapshot>` that a model wrote, followed by content that is kept exactly
 //! and not left to a model's memory: past actions ([`ActionLedger`]), open tasks ([`Todos`]), the
-//! user's messages ([`Said`]) and the plan that the user approved. All of this is also read back
-//! from an earlier snapshot, so that it survives any number of compressions.
+//! user's messages ([`UserMessages`]) and the plan that the user approved. All of this is also read
+//! back from an earlier snapshot, so that it survives any number of compressions.
 
 mod budget;
 mod chunks;
@@ -13,13 +13,13 @@ mod cut;
 mod files;
 mod ledger;
 mod local;
-mod said;
 mod snapshot;
 mod split;
 mod summariser;
 #[cfg(test)]
 mod tests;
 mod todos;
+mod user_messages;
 
 pub use budget::{RESPONSE_TOKENS, over_budget};
 pub(crate) use cut::Cut;
@@ -27,11 +27,11 @@ pub use files::FileState;
 pub(crate) use files::states_of;
 pub use ledger::{ActionLedger, ActionSource};
 pub(crate) use local::{Truncation, drop_oldest, truncate};
-pub use said::Said;
 pub use snapshot::{CompressionSnapshot, Kept, SECTIONS};
 pub use split::{is_due, split_point, split_point_within};
 pub(crate) use summariser::{Summariser, Trouble};
 pub use todos::Todos;
+pub use user_messages::UserMessages;
 
 /// Returns items between tags, each with its length, so that an item may contain any text. Empty if
 /// there are no items.

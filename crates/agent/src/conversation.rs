@@ -13,10 +13,10 @@ use crate::context::SessionContext;
 use crate::outlet::Outlet;
 use crate::recorder::HistoryRecorder;
 
-mod fill;
+mod context_usage;
 
-use fill::Fill;
-pub(crate) use fill::Load;
+use context_usage::ContextUsage;
+pub(crate) use context_usage::Load;
 
 /// End of an answer that was cut short, for the model that reads it later.
 const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
@@ -32,7 +32,7 @@ pub(crate) struct Conversation {
     /// Function that collects the context block of a new conversation.
     context: Box<dyn Fn() -> SessionContext + Send + Sync>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
-    fill: Fill,
+    usage: ContextUsage,
     /// Number of tokens of the last request and its answer.
     last_tokens: u64,
 }
@@ -45,7 +45,7 @@ impl Conversation {
         new_id: Arc<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
         history.put_away();
-        Self { recorder, history, context, new_id, fill: Fill::default(), last_tokens: 0 }
+        Self { recorder, history, context, new_id, usage: ContextUsage::default(), last_tokens: 0 }
     }
 
     pub(crate) fn recorder(&self) -> &HistoryRecorder {
@@ -120,7 +120,7 @@ impl Conversation {
         let Answer { turn, model, .. } = answer;
         if let Some(usage) = turn.usage {
             self.last_tokens = usage.total;
-            self.fill.counted(&self.history, usage.prompt);
+            self.usage.counted(&self.history, usage.prompt);
         }
         self.history.push_model(id.clone(), turn.parts);
         let message = MessageRecord {
@@ -188,7 +188,7 @@ impl Conversation {
         self.record(Record::Compressed(compression)).await?;
         self.history = history;
         self.history.put_away();
-        self.fill.forget();
+        self.usage.forget();
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Conversation {
         let whole = self.recorder.recall().await?;
         self.record(Record::Uncompressed).await?;
         self.history = whole;
-        self.fill.forget();
+        self.usage.forget();
         Ok(true)
     }
 
@@ -223,7 +223,7 @@ impl Conversation {
         }
         self.record(Record::Rewound { to: to.clone() }).await?;
         self.history.rewind(to);
-        self.fill.forget();
+        self.usage.forget();
         Ok(true)
     }
 
@@ -244,7 +244,7 @@ impl Conversation {
     pub(crate) async fn forget(&mut self) -> Result<(), JournalError> {
         self.record(Record::Cleared).await?;
         self.history = History::new();
-        self.fill = Fill::default();
+        self.usage = ContextUsage::default();
         self.last_tokens = 0;
         Ok(())
     }
@@ -265,12 +265,12 @@ impl Conversation {
 
     /// Returns the number of tokens of the last request.
     pub(crate) fn tokens(&mut self) -> u64 {
-        self.fill.tokens(&self.history)
+        self.usage.tokens(&self.history)
     }
 
     /// Returns the size of the next request, with the new entries counted separately.
     pub(crate) fn load(&mut self) -> Load<'_> {
-        self.fill.load(&self.history)
+        self.usage.load(&self.history)
     }
 
     /// Returns the maximum number of characters for one result: half of the remaining context, at

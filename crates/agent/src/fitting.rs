@@ -236,7 +236,7 @@ impl Fitting {
         let text = format!(
             "The conversation could not be summarised: {why} {results} tool results were shortened.{gone} About {before} \
              tokens before, {after} now.{}",
-            self.way_back()
+            self.undo_hint()
         );
         notify(conversation, Severity::Warning, text).await;
         Ok(true)
@@ -258,14 +258,14 @@ impl Fitting {
         let text = format!(
             "Chat history compressed from {before} to {after} tokens. {}{}",
             proposal.kept,
-            self.way_back()
+            self.undo_hint()
         );
         notify(conversation, Severity::Info, text).await;
         Ok(())
     }
 
     /// Returns the sentence that explains how the user can restore the whole conversation.
-    fn way_back(&self) -> &'static str {
+    fn undo_hint(&self) -> &'static str {
         if self.parts.interactive { " Restore the conversation with /compress undo." } else { "" }
     }
 }

@@ -41,16 +41,16 @@ impl HookEvents {
         {
             told.clear();
         }
-        let fired = self.hooks.fire(payload, cancel).await;
-        for run in &fired.runs {
+        let outcome = self.hooks.fire(payload, cancel).await;
+        for run in &outcome.runs {
             self.outlet.measure(&Measurement::HookCall(run.measure()));
             if let Some(message) = run.system_message() {
                 let (hook, message) = (run.hook.clone(), message.to_owned());
-                self.outlet.emit(Event::HookSaid { event, hook, message }).await;
+                self.outlet.emit(Event::HookMessage { event, hook, message }).await;
             }
         }
-        self.warn(event, &fired.runs).await;
-        fired.result
+        self.warn(event, &outcome.runs).await;
+        outcome.result
     }
 
     async fn warn(&self, event: HookEvent, runs: &[HookRun]) {

@@ -71,13 +71,13 @@ impl HookEvents {
         verdict
     }
 
-    /// Runs the `AfterAgent` hooks at the end of the work on a prompt. `goes_on` is true if hooks
-    /// have already extended the work.
+    /// Runs the `AfterAgent` hooks at the end of the work on a prompt. `is_continued` is true if
+    /// hooks have already extended the work.
     pub(crate) async fn after_agent(
         &self,
         prompt: &str,
         answers: &[String],
-        goes_on: bool,
+        is_continued: bool,
         cancel: &CancellationToken,
     ) -> AfterAgent {
         if !self.has(HookEvent::AfterAgent) {
@@ -87,7 +87,7 @@ impl HookEvents {
         let payload = HookPayload::AfterAgent {
             prompt: prompt.to_owned(),
             prompt_response: if answers.is_empty() { NO_WORDS.to_owned() } else { answers },
-            stop_hook_active: goes_on,
+            stop_hook_active: is_continued,
         };
         let result = self.fire(&payload, cancel).await;
         let (clears, words) = (result.clear_context, result.block.clone());

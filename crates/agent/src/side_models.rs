@@ -69,7 +69,7 @@ impl SideModels for WatchedModels {
         let context = SelectContext {
             requested: alias.to_owned(),
             mode: self.owner.mode,
-            beside: Some(self.owner.requested.clone()),
+            conversation_model: Some(self.owner.requested.clone()),
         };
         let choice = self.models.select(&context).await?;
         let model = Arc::new(WatchedModel {

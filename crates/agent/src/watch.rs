@@ -108,7 +108,7 @@ impl Watch {
                         self.begin(asked, began);
                     }
                     next = Some(Instant::now() + notice.delay);
-                    self.tell_waiting(asked, notice).await;
+                    self.report_retry(asked, notice).await;
                     // The next attempt is charged like the first.
                     self.admit(asked).await?;
                 }
@@ -178,7 +178,7 @@ impl Watch {
         self.outlet.measure(&Measurement::ApiRequest(measure));
     }
 
-    async fn tell_waiting(&self, asked: &mut Asked, notice: RetryNotice) {
+    async fn report_retry(&self, asked: &mut Asked, notice: RetryNotice) {
         if let Some(began) = asked.began.take() {
             if let Some(hold) = asked.hold.take() {
                 hold.settle(0, Some(Money::ZERO));

@@ -24,7 +24,7 @@ mod tests;
 mod text;
 mod variables;
 
-pub use decision::{ConsentVerdict, EarlierAnswers, Way, decide};
+pub use decision::{ConsentMode, ConsentVerdict, EarlierAnswers, decide};
 use files_of_commands::content_of_policies;
 pub use files_of_commands::{CommandFiles, ReadCommand};
 pub use store::{ConsentStore, FolderPins};
@@ -69,7 +69,7 @@ pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentIt
         hasher.update(part);
     }
     let hash = hex(&hasher.finalize());
-    ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash, needs_person: false }
+    ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash, needs_user: false }
 }
 
 /// Returns the SHA-256 of some bytes, in hexadecimal.

@@ -216,7 +216,7 @@ impl ContextFiles {
 
     /// Records subfolder files that an earlier run has already given to the model, so that they are
     /// not loaded again.
-    pub fn note_told(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
+    pub fn mark_loaded(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for found in paths.into_iter().filter_map(PendingSettings::at) {
             self.seen.insert(&found);
         }

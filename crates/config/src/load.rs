@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::auth::{AuthType, select_auth_type};
 use crate::consent::{
-    self, Accepted, ConsentStore, EarlierAnswers, ReadCommand, SettingItem, Surroundings, Way,
-    decide,
+    self, Accepted, ConsentMode, ConsentStore, EarlierAnswers, ReadCommand, SettingItem,
+    Surroundings, decide,
 };
 use crate::dotenv::{self, DotEnv, DotEnvOptions};
 use crate::error::SyntaxError;
@@ -105,15 +105,15 @@ pub struct Loaded {
 /// [`PendingSettings::load`].
 pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
     let mut found = find(options)?;
-    let accepted = match Way::from(found.trust) {
-        Way::Untrusted => Accepted::nothing(),
-        Way::Unpinned => Accepted::everything(),
-        Way::Pinned => {
+    let accepted = match ConsentMode::from(found.trust) {
+        ConsentMode::Untrusted => Accepted::nothing(),
+        ConsentMode::Unpinned => Accepted::everything(),
+        ConsentMode::Pinned => {
             found.look();
             let items = found.items();
             let store = ConsentStore::load(options.places);
             let known = EarlierAnswers::of(&store, options.cwd);
-            let verdicts = decide(&items, known, Way::Pinned, false);
+            let verdicts = decide(&items, known, ConsentMode::Pinned, false);
             let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
             Accepted::only(kept.map(|(item, _)| item))
         }

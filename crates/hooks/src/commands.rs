@@ -75,7 +75,7 @@ impl Command for HooksCommand {
         self.verb == Verb::List
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

@@ -138,7 +138,7 @@ mod tests {
         let item = |command: &str| {
             let hooks = hooks(LayerKind::Workspace, command);
             let item = consent_items(&hooks, folder.path()).remove(0);
-            (item.needs_person, item.detail.contains("pinned with it: a b.sh"))
+            (item.needs_user, item.detail.contains("pinned with it: a b.sh"))
         };
         for command in [
             "sh 'a b.sh'",

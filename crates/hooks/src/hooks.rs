@@ -22,7 +22,7 @@ use crate::plan::{Plan, plan};
 use crate::run::{HookRun, Surroundings};
 
 /// Maximum number of programs of one event that run at the same time. Further programs wait.
-const AT_ONCE: usize = 32;
+const MAX_PARALLEL: usize = 32;
 
 /// Options of a session's hooks.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,7 @@ struct Inner {
 
 /// Result of an event.
 #[derive(Debug, Clone, Default)]
-pub struct Fired {
+pub struct EventResult {
     /// Combined decision.
     pub result: HookResult,
     /// Combined decision as the object that Gemini CLI builds from the replies; null if no program
@@ -141,21 +141,21 @@ impl Hooks {
     /// Runs the programs for an event and combines their decisions. If `cancel` fires, running
     /// programs are ended and their output is ignored. Always returns within the longest time
     /// limit, or within the sum of the limits if the programs run one after the other.
-    pub async fn fire(&self, payload: &HookPayload, cancel: &CancellationToken) -> Fired {
+    pub async fn fire(&self, payload: &HookPayload, cancel: &CancellationToken) -> EventResult {
         let plan = plan(self.enabled(), payload);
         if plan.hooks.is_empty() {
-            return Fired::default();
+            return EventResult::default();
         }
         let event = payload.event();
         let input = self.input(payload);
         let runs = if plan.sequential {
             self.one_by_one(&plan, event, input, cancel).await
         } else {
-            self.beside_each_other(&plan, &input, cancel).await
+            self.run_parallel(&plan, &input, cancel).await
         };
         let replies: Vec<&HookReply> = runs.iter().filter_map(|run| run.reply.as_ref()).collect();
         let (result, merged) = merge(event, &replies);
-        Fired { result, merged, runs }
+        EventResult { result, merged, runs }
     }
 
     /// Returns the JSON object that programs receive on standard input.
@@ -173,14 +173,14 @@ impl Hooks {
         base.chain(payload.fields()).collect()
     }
 
-    async fn beside_each_other(
+    async fn run_parallel(
         &self,
         plan: &Plan<'_>,
         input: &Map<String, Value>,
         cancel: &CancellationToken,
     ) -> Vec<HookRun> {
         let input: Arc<str> = text(input);
-        let places = Semaphore::new(AT_ONCE);
+        let places = Semaphore::new(MAX_PARALLEL);
         let running = plan.hooks.iter().map(|hook| {
             let (input, places) = (Arc::clone(&input), &places);
             async move {
@@ -210,7 +210,7 @@ impl Hooks {
             if run.succeeded()
                 && let Some(reply) = &run.reply
             {
-                hand_on(event, &mut input, reply);
+                apply_reply(event, &mut input, reply);
             }
             runs.push(run);
         }
@@ -223,7 +223,7 @@ fn text(input: &Map<String, Value>) -> Arc<str> {
 }
 
 /// Applies the changes in a program's reply to the input of the next program.
-fn hand_on(event: HookEvent, input: &mut Map<String, Value>, reply: &HookReply) {
+fn apply_reply(event: HookEvent, input: &mut Map<String, Value>, reply: &HookReply) {
     let Some(specific) = reply.specific() else { return };
     let mut overlay = |key: &str| {
         let changes = specific.get(key).and_then(Value::as_object);
@@ -287,7 +287,7 @@ mod tests {
         ];
         for (event, input, specific, expected) in table {
             let mut input = input.as_object().unwrap().clone();
-            hand_on(event, &mut input, &reply(specific));
+            apply_reply(event, &mut input, &reply(specific));
             assert_eq!(Value::Object(input), expected, "{event}");
         }
     }

@@ -27,7 +27,7 @@ use crate::closing::ClosingMessages;
 use crate::credentials::credentials;
 use crate::memory::Memory;
 use crate::platform::node_platform;
-use crate::prompt::Wishes;
+use crate::prompt::SystemPromptOverrides;
 use crate::reload::LiveSettings;
 use crate::reports;
 use crate::rules::tool_lists;
@@ -91,7 +91,7 @@ pub(crate) struct Launch<'a> {
     /// The hooks, ready to run.
     pub(crate) hooks: Hooks,
     /// Changes to the system instruction that the environment asks for.
-    pub(crate) wishes: Wishes,
+    pub(crate) overrides: SystemPromptOverrides,
     /// Context files.
     pub(crate) memory: Arc<Memory>,
     /// Limits of the session and the usage so far.
@@ -112,9 +112,9 @@ impl Setup {
         let mode = Live::new(self.mode);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let services = self.services(&launch, &outlet, mode.clone(), log_prompts);
-        let Launch { log, history, commands, wishes, memory, settings, .. } = launch;
+        let Launch { log, history, commands, overrides, memory, settings, .. } = launch;
         memory.resume(&history);
-        let (reporter, news) = reports::channel();
+        let (reporter, reports) = reports::channel();
         let tool_context = Arc::new(ToolContext {
             reporter: Some(reporter),
             ..self.tool_context(session_id, &memory, mode)
@@ -133,10 +133,10 @@ impl Setup {
             role: ModelRole::Main,
             requested_model,
             instruction: InstructionSource::Session {
-                inputs: Box::new(self.prompt_inputs(session_id, &wishes)),
+                inputs: Box::new(self.prompt_inputs(session_id, &overrides)),
                 memory: memory.told(),
             },
-            instruction_copy: wishes.copy,
+            instruction_copy: overrides.copy,
             loading: self.discover_tools(&tool_context, &toolset, &outlet),
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
@@ -149,7 +149,7 @@ impl Setup {
         let agent = AgentLoop::new(services, parts);
         let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
         settings.report_to(handle.downgrade());
-        tokio::spawn(news.deliver(handle.downgrade()));
+        tokio::spawn(reports.deliver(handle.downgrade()));
         let mut background = JoinSet::new();
         if let Some(collector) = self.collector(session_id) {
             background.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));

@@ -32,7 +32,7 @@ pub(crate) async fn collect(
     models: impl Fn() -> WatchedModels,
     agent: WeakHandle,
 ) {
-    let notify = |text| agent.send(Op::Report(CommandReport::ForPerson(text)));
+    let notify = |text| agent.send(Op::Report(CommandReport::ForUser(text)));
     tokio::select! {
         () = agent.gone() => {}
         () = collector.work(models, notify) => {}

@@ -17,7 +17,7 @@ pub fn notice_text(event: &Event) -> Option<String> {
             };
             Some(format!("[{label}] {text}"))
         }
-        Event::HookSaid { message, .. } => Some(format!("Hook system message: {message}")),
+        Event::HookMessage { message, .. } => Some(format!("Hook system message: {message}")),
         _ => None,
     }
 }

@@ -128,7 +128,7 @@ impl Command for Quit {
         "end the program"
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

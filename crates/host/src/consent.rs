@@ -4,7 +4,7 @@
 //! only pinned items take effect, and new or changed items stay off and are reported.
 
 use pollux_config::consent::{
-    ConsentStore, ConsentVerdict, EarlierAnswers, MAX_ITEMS, Way, by_kind, decide,
+    ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, MAX_ITEMS, by_kind, decide,
 };
 use pollux_config::{Accepted, PendingSettings};
 use pollux_protocol::{ConsentItem, Operator};
@@ -37,14 +37,14 @@ pub(crate) fn agreed(beginning: &mut Beginning) -> Accepted {
 }
 
 fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
-    match Way::from(beginning.found.trust) {
-        Way::Untrusted => Accepted::nothing(),
-        Way::Unpinned => Accepted::everything(),
-        Way::Pinned => {
+    match ConsentMode::from(beginning.found.trust) {
+        ConsentMode::Untrusted => Accepted::nothing(),
+        ConsentMode::Unpinned => Accepted::everything(),
+        ConsentMode::Pinned => {
             let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
             items.truncate(MAX_ITEMS);
             let known = EarlierAnswers::of(&store, &beginning.cwd);
-            taking_effect(&items, &decide(&items, known, Way::Pinned, is_asked_about))
+            taking_effect(&items, &decide(&items, known, ConsentMode::Pinned, is_asked_about))
         }
     }
 }
@@ -79,14 +79,14 @@ fn taking_effect(items: &[ConsentItem], verdicts: &[ConsentVerdict]) -> Accepted
 
 /// Decides which items take effect in a run without a user, and reports those that stay off.
 fn without_a_person(beginning: &mut Beginning) -> Accepted {
-    let way = Way::from(beginning.found.trust);
-    if way != Way::Pinned {
+    let mode = ConsentMode::from(beginning.found.trust);
+    if mode != ConsentMode::Pinned {
         return pinned(beginning);
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
     let known = EarlierAnswers::of(&store, &beginning.cwd);
-    let verdicts = decide(&items, known, way, false);
+    let verdicts = decide(&items, known, mode, false);
     let of = |wanted| -> Vec<&ConsentItem> {
         let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);
         kept.map(|(item, _)| item).collect()
@@ -101,7 +101,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
         pin(beginning, &of(ConsentVerdict::AcceptedAndPinned));
     }
     let (by_person, changed): (Vec<_>, Vec<_>) =
-        of(ConsentVerdict::Unanswered).into_iter().partition(|item| item.needs_person);
+        of(ConsentVerdict::Unanswered).into_iter().partition(|item| item.needs_user);
     for (reason, items) in [
         ("it cannot be approved automatically", by_person),
         ("new or changed in this folder", changed),

@@ -80,9 +80,9 @@ impl Host {
             setup.choose_local_model(operator.as_ref()).await;
         }
         let models = setup.models().await?;
-        let wishes = setup.prompt_wishes()?;
+        let overrides = setup.prompt_overrides()?;
         let spending = setup.spending(&chosen.figures)?;
-        Ok(PreparedSession { setup: Arc::new(setup), chosen, models, wishes, spending })
+        Ok(PreparedSession { setup: Arc::new(setup), chosen, models, overrides, spending })
     }
 
     fn start(&self, request: &SessionRequest) -> Start {

@@ -76,7 +76,7 @@ impl Memory {
     /// are not sent again.
     pub(crate) fn resume(&self, history: &History) {
         let parts = history.entries().iter().flat_map(|entry| entry.content().parts.iter());
-        self.files().note_told(parts.flat_map(told_in));
+        self.files().mark_loaded(parts.flat_map(context_files_in));
     }
 
     /// Lists every file with its origin and its size in tokens.
@@ -118,7 +118,8 @@ impl Memory {
         let mut lines = vec![format!("{count} context file{plural} loaded, {}.", tokens(size))];
         lines.extend(new.warnings.iter().cloned());
         let mut files = self.files();
-        let (system, notice) = (self.system_section(&new), news(&files.project, &new.project));
+        let (system, notice) =
+            (self.system_section(&new), describe_changes(&files.project, &new.project));
         self.told.update(|told| told.replace(&system, notice));
         *files = new;
         lines.join("\n")
@@ -181,7 +182,7 @@ fn tokens(estimate: f64) -> String {
 
 /// Returns a message to the model about changes of the project's files; `None` if nothing has
 /// changed.
-fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
+fn describe_changes(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
     let changed: Vec<ContextFile> =
         new.iter().filter(|file| !old.contains(file)).cloned().collect();
     let there: BTreeSet<&Path> = new.iter().map(|file| file.path.as_path()).collect();
@@ -200,7 +201,7 @@ fn news(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
 }
 
 /// Returns the context files that are contained in the result of a tool.
-fn told_in(part: &Part) -> Vec<PathBuf> {
+fn context_files_in(part: &Part) -> Vec<PathBuf> {
     let output = part.as_response().and_then(|answer| answer.response.get("output")?.as_str());
     let Some((_, block)) = output.and_then(|output| output.rsplit_once(DISCOVERED_CONTEXT[0]))
     else {
@@ -226,11 +227,11 @@ mod tests {
     fn only_what_has_changed_is_told_again() {
         let (a, b) = (file("/p/A.md", "a"), file("/p/B.md", "b"));
         let old = [a.clone(), b.clone()];
-        assert_eq!(news(&old, &old), None);
-        assert_eq!(news(&[], &[]), None);
-        let told = news(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
+        assert_eq!(describe_changes(&old, &old), None);
+        assert_eq!(describe_changes(&[], &[]), None);
+        let told = describe_changes(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
         assert!(told.contains("\nnew\n") && !told.contains("A.md"), "{told}");
-        let told = news(&old, &[b]).unwrap();
+        let told = describe_changes(&old, &[b]).unwrap();
         assert!(told.contains("\nRemoved files: /p/A.md\n</context_update>"), "{told}");
         assert!(!told.contains("loaded_context"), "{told}");
     }
@@ -247,13 +248,13 @@ mod tests {
             block("/p/sub/GEMINI.md")
         );
         assert_eq!(
-            told_in(&Part::output("1", "read_file", output)),
+            context_files_in(&Part::output("1", "read_file", output)),
             [PathBuf::from("/p/sub/GEMINI.md")]
         );
         assert_eq!(
-            told_in(&Part::output("1", "read_file", block("/p/imitated.md"))),
+            context_files_in(&Part::output("1", "read_file", block("/p/imitated.md"))),
             Vec::<PathBuf>::new()
         );
-        assert_eq!(told_in(&Part::text(block("/p/imitated.md"))), Vec::<PathBuf>::new());
+        assert_eq!(context_files_in(&Part::text(block("/p/imitated.md"))), Vec::<PathBuf>::new());
     }
 }

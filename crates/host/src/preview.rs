@@ -33,7 +33,7 @@ impl Setup {
     /// # Errors
     /// [`HostError::General`] if a custom system instruction cannot be read.
     pub async fn preview(&self) -> Result<PromptPreview, HostError> {
-        let wishes = self.prompt_wishes()?;
+        let overrides = self.prompt_overrides()?;
         let (model, limits, family) = self.preferred_model().await;
         let memory = Arc::new(Memory::read(self));
         let tool_context = Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode)));
@@ -41,7 +41,7 @@ impl Setup {
         let offered = toolset.offered(&self.policy(SESSION), self.mode, &model, limits);
         let tools = offered.declarations();
         let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let inputs = self.prompt_inputs(SESSION, &wishes);
+        let inputs = self.prompt_inputs(SESSION, &overrides);
         let memory_section = Arc::clone(&memory.told().get().system);
         let situation = Situation {
             mode: self.mode,
@@ -66,7 +66,7 @@ impl Setup {
         {
             let (requested, mode) = (self.model.clone(), self.mode);
             if let Ok(choice) =
-                models.select(&SelectContext { requested, mode, beside: None }).await
+                models.select(&SelectContext { requested, mode, conversation_model: None }).await
             {
                 return (choice.name, choice.limits, choice.family);
             }

@@ -14,7 +14,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// Changes to the system instruction that the environment asks for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct SystemPromptOverrides {
     /// Text that replaces the built-in instruction.
     custom: Option<String>,
     /// File to write the sent instruction to.
@@ -29,7 +29,7 @@ impl Setup {
     /// # Errors
     /// Fails if the file of a custom instruction cannot be read, or is a link that leads out of its
     /// project.
-    pub(crate) fn prompt_wishes(&self) -> Result<Wishes, HostError> {
+    pub(crate) fn prompt_overrides(&self) -> Result<SystemPromptOverrides, HostError> {
         let environment = &self.loaded.environment;
         let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
             Some(path) if self.is_of_untrusted_project(&path) => {
@@ -47,7 +47,11 @@ impl Setup {
             environment.get(&name).is_some_and(|value| is_no(value.trim()))
         };
         let left_out = Section::OPTIONAL.into_iter().filter(is_off).collect();
-        Ok(Wishes { custom, copy: self.file_of(variables::GEMINI_WRITE_SYSTEM_MD)?, left_out })
+        Ok(SystemPromptOverrides {
+            custom,
+            copy: self.file_of(variables::GEMINI_WRITE_SYSTEM_MD)?,
+            left_out,
+        })
     }
 
     /// Returns the file that a variable names; `1` means `.gemini/system.md` of the project.
@@ -74,7 +78,11 @@ impl Setup {
     }
 
     /// Returns the inputs of the system instruction.
-    pub(crate) fn prompt_inputs(&self, session_id: &str, wishes: &Wishes) -> PromptInputs {
+    pub(crate) fn prompt_inputs(
+        &self,
+        session_id: &str,
+        overrides: &SystemPromptOverrides,
+    ) -> PromptInputs {
         let names = context::names(&self.loaded.settings.context().file_names);
         let efficient = "tools.shell.enableShellOutputEfficiency";
         PromptInputs {
@@ -91,8 +99,8 @@ impl Setup {
             // No part of Pollux provides subagents or skills yet.
             subagents: Vec::new(),
             skills: Vec::new(),
-            left_out: wishes.left_out.clone(),
-            custom: wishes.custom.as_deref().map(Into::into),
+            left_out: overrides.left_out.clone(),
+            custom: overrides.custom.as_deref().map(Into::into),
         }
     }
 

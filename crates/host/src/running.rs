@@ -14,7 +14,7 @@ use crate::assemble::{Assembled, Launch};
 use crate::commands;
 use crate::error::HostError;
 use crate::memory::Memory;
-use crate::prompt::Wishes;
+use crate::prompt::SystemPromptOverrides;
 use crate::references::{Expander, PromptSource};
 use crate::reload::LiveSettings;
 use crate::sessions::ChosenSession;
@@ -25,7 +25,7 @@ pub struct PreparedSession {
     pub(crate) setup: Arc<Setup>,
     pub(crate) chosen: ChosenSession,
     pub(crate) models: Arc<dyn Models>,
-    pub(crate) wishes: Wishes,
+    pub(crate) overrides: SystemPromptOverrides,
     pub(crate) spending: Spending,
 }
 
@@ -51,7 +51,7 @@ impl PreparedSession {
     /// [`HostError::Log`] if the file cannot be created; [`HostError::Input`] if another process
     /// has created the session in the meantime.
     pub fn start(self) -> Result<OpenSession, HostError> {
-        let Self { setup, mut chosen, models, wishes, spending } = self;
+        let Self { setup, mut chosen, models, overrides, spending } = self;
         let log = chosen.take_log(&setup)?;
         let ChosenSession { id, history, statistics, .. } = chosen;
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
@@ -81,7 +81,7 @@ impl PreparedSession {
             statistics,
             commands,
             hooks,
-            wishes,
+            overrides,
             memory,
             spending,
             settings: settings.clone(),

@@ -83,7 +83,7 @@ impl Story {
             Event::Waiting(notice) => page.line(&waiting(notice)),
             Event::Compressing => page.line("Compressing chat history..."),
             Event::Notice { severity, text } => page.line(&notice(*severity, text)),
-            Event::HookSaid { message, .. } => page.line(message),
+            Event::HookMessage { message, .. } => page.line(message),
             Event::Blocked { reason } => {
                 page.end_stream();
                 page.line(&notice(Severity::Warning, &blocked(reason)));

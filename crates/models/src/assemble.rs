@@ -9,10 +9,10 @@ use crate::auth::{self, SignInContext};
 use crate::catalog::{self, GEMINI, Vendor};
 use crate::configs::ModelConfigs;
 use crate::local::{LocalModel, LocalServer};
+use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
-use crate::roster::{Roster, Source};
 use crate::route::{Defaults, Route, route};
 use crate::services::Services;
 use crate::wiring::Wiring;
@@ -41,7 +41,7 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
     let record =
         options.record.as_ref().map(|path| ResponseRecorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
-    Ok(Arc::new(Roster::new(source, configs, recorder, options.prices.clone())))
+    Ok(Arc::new(ModelList::new(source, configs, recorder, options.prices.clone())))
 }
 
 /// True if the configuration does not determine a vendor: no sign-in is chosen, no key is set, and

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `options`, `assemble` | [`assemble`]: the models of a run, from settings and environment |
-//! | `roster`, `route` | selection of the model and the vendor for the next request |
+//! | `model_list`, `route` | selection of the model and the vendor for the next request |
 //! | `services`, `wiring` | the services of a run, opened when first needed; the list of dialects |
 //! | [`catalog`] | vendors as data, one JSON file each: dialect, address, sign-in, limits, quirks |
 //! | `endpoint` | address of the requests to a vendor, and their headers except credentials |
@@ -38,6 +38,7 @@ mod failure;
 mod gemini;
 mod json_answer;
 pub mod local;
+mod model_list;
 pub mod names;
 mod openai;
 mod options;
@@ -45,7 +46,6 @@ mod prices;
 mod record;
 mod refusal;
 mod replay;
-mod roster;
 mod route;
 mod services;
 mod surrogates;

@@ -76,7 +76,7 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
 /// Returns the name to request in a side call: the alias of the configuration, unless the vendor of
 /// the conversation has no Gemini models. In that case the model of the conversation is used,
 /// except if the configuration itself names a vendor.
-pub(crate) fn beside<'a>(
+pub(crate) fn side_model<'a>(
     alias: &'a str,
     main: &'a str,
     configs: &ModelConfigs,
@@ -163,7 +163,11 @@ mod tests {
             ("web-search", "local/qwen3", GEMINI, "web-search"),
         ] {
             let defaults = defaults(default, true);
-            assert_eq!(beside(alias, main, &configs, &defaults), expected, "{alias} beside {main}");
+            assert_eq!(
+                side_model(alias, main, &configs, &defaults),
+                expected,
+                "{alias} beside {main}"
+            );
         }
     }
 }

@@ -202,7 +202,7 @@ fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListin
             names::limits(name)
         } else {
             let context = facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT);
-            ModelLimits { context, tells_overflow: true, ..ModelLimits::default() }
+            ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() }
         };
         ModelListing {
             name: if is_geminis { name.to_owned() } else { format!("{}/{name}", vendor.id) },
@@ -228,7 +228,7 @@ fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> 
         ModelListing {
             name: format!("local/{}", model.name),
             vendor: server.kind.name().to_owned(),
-            limits: ModelLimits { context, tells_overflow: true, ..ModelLimits::default() },
+            limits: ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() },
             abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
             price: prices.price(LOCAL, &model.name),
         }

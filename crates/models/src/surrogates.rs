@@ -6,8 +6,8 @@
 
 /// Returns the JSON with every unpaired surrogate escape replaced; `None` if there is no such
 /// escape.
-pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
-    let mut mended = None;
+pub(crate) fn repair_surrogates(json: &[u8]) -> Option<Vec<u8>> {
+    let mut repaired = None;
     let mut at = 0;
     while at < json.len() {
         if json[at] != b'\\' {
@@ -17,8 +17,8 @@ pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
         match (escape(json, at), escape(json, at + 6)) {
             (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
             (Some(0xD800..=0xDFFF), _) => {
-                let mended = mended.get_or_insert_with(|| json.to_vec());
-                mended[at..at + 6].copy_from_slice(br"\ufffd");
+                let repaired = repaired.get_or_insert_with(|| json.to_vec());
+                repaired[at..at + 6].copy_from_slice(br"\ufffd");
                 at += 6;
             }
             (Some(_), _) => at += 6,
@@ -26,7 +26,7 @@ pub(crate) fn mended(json: &[u8]) -> Option<Vec<u8>> {
             (None, _) => at += 2,
         }
     }
-    mended
+    repaired
 }
 
 /// Returns the value of the `\uXXXX` escape at this position, if there is one.
@@ -54,7 +54,10 @@ mod tests {
             (r"\ud83", None),
             (r"\", None),
         ] {
-            assert_eq!(mended(json.as_bytes()), expected.map(|text| text.as_bytes().to_vec()));
+            assert_eq!(
+                repair_surrogates(json.as_bytes()),
+                expected.map(|text| text.as_bytes().to_vec())
+            );
         }
     }
 
@@ -65,7 +68,7 @@ mod tests {
         ) {
             let escapes: Vec<String> = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
             let json = format!("\"{}\"", escapes.concat());
-            let bytes = mended(json.as_bytes()).unwrap_or(json.into_bytes());
+            let bytes = repair_surrogates(json.as_bytes()).unwrap_or(json.into_bytes());
             let text: String = serde_json::from_slice(&bytes).unwrap();
             prop_assert_eq!(text, String::from_utf16_lossy(&units));
         }

@@ -65,7 +65,7 @@ impl ConfinementFacts {
     pub(crate) fn strongest(&self, level: ConfinementLevel) -> ConfinementLevel {
         let support = self.support();
         let mut looser = ConfinementLevel::ALL.into_iter().skip_while(|other| *other != level);
-        looser.find(|level| support.lack(*level).is_none()).unwrap_or_default()
+        looser.find(|level| support.unavailable_reason(*level).is_none()).unwrap_or_default()
     }
 
     /// Returns a level of the session. A level that the settings name is required: without support
@@ -79,7 +79,7 @@ impl ConfinementFacts {
 
     /// Returns true if the operating system can confine a command to reading.
     pub(crate) fn inspects(&self) -> bool {
-        self.support().lack(ConfinementLevel::Inspect).is_none()
+        self.support().unavailable_reason(ConfinementLevel::Inspect).is_none()
     }
 
     /// Returns true if programs such as `sudo` keep their privileges when they are confined.

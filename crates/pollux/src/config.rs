@@ -20,7 +20,7 @@ mod report;
 mod show;
 
 /// Environment and paths from which settings are read.
-struct Desk {
+struct ConfigContext {
     environment: Environment,
     places: Places,
     cwd: PathBuf,
@@ -47,7 +47,8 @@ impl Answer {
 
 /// Runs a verb of `config`.
 pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
-    let answer = Desk::open(process, arguments.skip_trust).and_then(|desk| desk.answer(arguments));
+    let answer = ConfigContext::open(process, arguments.skip_trust)
+        .and_then(|context| context.answer(arguments));
     let (text, code) = match answer {
         Ok(answer) if arguments.json => (format!("{:#}", answer.json), answer.code),
         Ok(answer) => {
@@ -67,7 +68,7 @@ pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
     ExitCode::from(code)
 }
 
-impl Desk {
+impl ConfigContext {
     fn open(process: &Process, skip_trust: bool) -> Result<Self, Failure> {
         let environment = process.environment.clone();
         let places = Places::new(&environment);

@@ -102,7 +102,7 @@ pub(crate) type Ended = Result<u8, Broken>;
 
 /// Grace period for a reader that has stopped reading to take the rest, after a signal has ended
 /// the run.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
 /// State of a run while its events arrive.
 #[derive(Default)]
@@ -143,7 +143,7 @@ impl Run<'_> {
         output.end(out, &ending);
         let code = failure.map_or(0, |failure| failure.exit_code(self.json));
         if signalled.is_some() {
-            return tokio::time::timeout(LAST_WORDS, out.finish())
+            return tokio::time::timeout(SHUTDOWN_GRACE, out.finish())
                 .await
                 .map_or(Ok(code), |done| done.map(|()| code));
         }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use pollux_config::{FileScope, Loaded, Places, edit, edit_file, jsonc};
-use pollux_hooks::{Fired, Hook, HookDefinitions, HookOptions, HookResult, HookRun, Hooks, sample};
+use pollux_hooks::{
+    EventResult, Hook, HookDefinitions, HookOptions, HookResult, HookRun, Hooks, sample,
+};
 use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
 use serde_json::{Map, Value, json};
@@ -37,10 +39,12 @@ struct Answer {
 /// Runs a verb of `hooks`.
 pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
     let answer = match &arguments.verb {
-        HooksVerb::List => Desk::open(process, arguments).map(|desk| desk.list()),
-        HooksVerb::Test { event, tool, input } => Desk::open(process, arguments).and_then(|desk| {
-            desk.test(*event, tool.as_deref().unwrap_or(SAMPLE_TOOL), input.clone())
-        }),
+        HooksVerb::List => HooksContext::open(process, arguments).map(|context| context.list()),
+        HooksVerb::Test { event, tool, input } => {
+            HooksContext::open(process, arguments).and_then(|context| {
+                context.test(*event, tool.as_deref().unwrap_or(SAMPLE_TOOL), input.clone())
+            })
+        }
         HooksVerb::Migrate => migrate(process),
         HooksVerb::MigrateUsage => Ok(usage(process)),
     };
@@ -57,13 +61,13 @@ pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
 }
 
 /// Effective settings in the current folder.
-struct Desk {
+struct HooksContext {
     loaded: Loaded,
     cwd: PathBuf,
     found: HookDefinitions,
 }
 
-impl Desk {
+impl HooksContext {
     fn open(process: &Process, arguments: &HooksArguments) -> Result<Self, Failure> {
         let places = Places::new(&process.environment);
         let cwd = Process::folder()?;
@@ -124,10 +128,10 @@ impl Desk {
             ))
         })?;
         let cancel = CancellationToken::new();
-        let fired = runtime.block_on(self.hooks().fire(&payload, &cancel));
+        let outcome = runtime.block_on(self.hooks().fire(&payload, &cancel));
         runtime.shutdown_background();
         pollux_shell::reap_all();
-        Ok(tested(event, &fired))
+        Ok(tested(event, &outcome))
     }
 }
 
@@ -163,18 +167,18 @@ fn item(hook: &Hook, state: &str) -> Value {
 }
 
 /// Returns the result of a sample event. The exit code is 1 if a hook failed.
-fn tested(event: HookEvent, fired: &Fired) -> Answer {
-    let effects = effects(&fired.result);
-    let mut lines: Vec<String> = fired.runs.iter().flat_map(told).collect();
-    if fired.runs.is_empty() {
+fn tested(event: HookEvent, outcome: &EventResult) -> Answer {
+    let effects = effects(&outcome.result);
+    let mut lines: Vec<String> = outcome.runs.iter().flat_map(told).collect();
+    if outcome.runs.is_empty() {
         lines.push(format!("No hook runs at this {event}."));
     } else if effects.is_empty() {
         lines.push("Nothing would change.".to_owned());
     }
     lines.extend(effects.iter().cloned());
-    let runs: Vec<Value> = fired.runs.iter().map(run_item).collect();
-    let json = json!({ "event": event.as_str(), "runs": runs, "merged": fired.merged, "effects": effects });
-    let failed = fired.runs.iter().any(|run| run.failure().is_some());
+    let runs: Vec<Value> = outcome.runs.iter().map(run_item).collect();
+    let json = json!({ "event": event.as_str(), "runs": runs, "merged": outcome.merged, "effects": effects });
+    let failed = outcome.runs.iter().any(|run| run.failure().is_some());
     Answer { text: lines.join("\n"), json, code: u8::from(failed) }
 }
 

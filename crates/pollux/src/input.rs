@@ -87,7 +87,7 @@ fn called(prompt: &str, known: &CommandSet) -> Result<Option<Op>, Failure> {
         return Ok(None);
     }
     match known.find(prompt) {
-        Some((command, _)) if command.needs_person() => Err(unsupported()),
+        Some((command, _)) if command.needs_user() => Err(unsupported()),
         Some((command, rest)) => Ok(Some(Op::Command {
             id: uuid::Uuid::new_v4().simple().to_string(),
             name: command.name().to_owned(),

@@ -12,7 +12,7 @@ mod exit;
 mod headless;
 mod hooks;
 mod input;
-mod looking;
+mod inspection;
 mod policy;
 mod process;
 mod process_memory;

@@ -12,7 +12,7 @@ use pollux_agent::{denied, nobody_to_ask};
 
 use crate::arguments::PolicyArguments;
 use crate::exit::Failure;
-use crate::looking::{set_up, set_up_silently};
+use crate::inspection::{set_up, set_up_silently};
 use crate::process::Process;
 
 mod lint;

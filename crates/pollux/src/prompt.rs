@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::PromptArguments;
 use crate::exit::Failure;
-use crate::looking::set_up;
+use crate::inspection::set_up;
 use crate::process::Process;
 
 /// Preview, with the settings that it depends on.

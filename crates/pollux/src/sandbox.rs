@@ -105,8 +105,8 @@ fn code_of(end: ForegroundEnd) -> u8 {
 
 fn status(places: &SandboxPlaces, as_json: bool) -> String {
     let support = SandboxSupport::probe();
-    let levels =
-        ConfinementLevel::ALL.map(|level| (level, support.lack(level), support.limits(level)));
+    let levels = ConfinementLevel::ALL
+        .map(|level| (level, support.unavailable_reason(level), support.limits(level)));
     let mechanisms = support.mechanisms();
     if as_json {
         let levels: Vec<Value> = levels

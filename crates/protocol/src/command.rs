@@ -106,7 +106,7 @@ pub trait Command: Send + Sync {
     }
 
     /// True for a command that is useful only with a user at a terminal.
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         false
     }
 

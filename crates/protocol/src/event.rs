@@ -188,7 +188,7 @@ pub enum Event {
         text: String,
     },
     /// Message of one of the user's hooks to the user.
-    HookSaid {
+    HookMessage {
         /// Event for which the hook ran.
         event: HookEvent,
         /// Name of the hook, or its command line if it has no name.

@@ -254,7 +254,7 @@ pub struct ModelLimits {
     pub web_search: bool,
     /// True if the service rejects over-long requests with a recognisable error, so no local
     /// estimate is needed.
-    pub tells_overflow: bool,
+    pub rejects_overflow: bool,
     /// True if the vendor itself reads the URLs in a side call (`web-fetch`).
     pub reads_urls: bool,
 }
@@ -310,7 +310,7 @@ pub struct SelectContext {
     /// Set for a side call: the model requested for the conversation. `requested` is then the name
     /// of a configuration; if the conversation's vendor has no model for it, the conversation's own
     /// model is used.
-    pub beside: Option<String>,
+    pub conversation_model: Option<String>,
 }
 
 /// Selector of models.

@@ -12,7 +12,7 @@ pub enum CommandReport {
     /// instruction.
     ForModel(String),
     /// Text for the user.
-    ForPerson(String),
+    ForUser(String),
     /// The settings were read again; see [`crate::Event::SettingsChanged`].
     SettingsChanged {
         /// Keys whose new values are in effect.

@@ -246,7 +246,7 @@ pub struct ConsentItem {
     pub hash: String,
     /// True if only a user may consent to the item: a run without a user does not accept it, not
     /// even at its first use.
-    pub needs_person: bool,
+    pub needs_user: bool,
 }
 
 /// Interface to the user, implemented by a frontend. A run without a user replies with
@@ -263,7 +263,7 @@ mod tests {
 
     fn item(name: &str) -> ConsentItem {
         let [kind, detail, hash] = ["hook", "runs\u{202e} it", ""].map(str::to_owned);
-        ConsentItem { kind, name: name.to_owned(), detail, hash, needs_person: false }
+        ConsentItem { kind, name: name.to_owned(), detail, hash, needs_user: false }
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl ScriptedModels {
             open: AtomicUsize::new(0),
         };
         let limits =
-            ModelLimits { context: 1_000_000, tells_overflow: true, ..ModelLimits::default() };
+            ModelLimits { context: 1_000_000, rejects_overflow: true, ..ModelLimits::default() };
         Self { script: Arc::new(script), limits, vendor: "" }
     }
 

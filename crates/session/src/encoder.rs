@@ -66,15 +66,17 @@ impl Encoder {
                 self.is_fresh = false;
                 Ok(vec![line(&set)?])
             }
-            Record::Context { id, parts } => self.said(id, parts, None, now),
+            Record::Context { id, parts } => self.encode_user(id, parts, None, now),
             Record::Cleared => {
                 // As when Gemini CLI takes messages back: from here on, the file has only the
                 // listed messages.
                 (self.is_fresh, self.turn) = (true, None);
                 Ok(vec![line(&json!({ "$set": { "messages": [], "lastUpdated": now } }))?])
             }
-            Record::User { id, parts, display } => self.said(id, parts, display.as_deref(), now),
-            Record::Model(message) => self.answered(message, now),
+            Record::User { id, parts, display } => {
+                self.encode_user(id, parts, display.as_deref(), now)
+            }
+            Record::Model(message) => self.encode_model(message, now),
             Record::Decided { call_id, decision } => {
                 own("decided", &json!({ "callId": call_id, "decision": decision }))
             }
@@ -86,7 +88,7 @@ impl Encoder {
                 own("started", &started)
             }
             Record::CallFinished(call) => self.finished(call, now),
-            Record::Responses { id, parts } => self.told(id, parts, now),
+            Record::Responses { id, parts } => self.encode_results(id, parts, now),
             Record::Notice { severity, text } => {
                 let id = fresh_id();
                 let message = Message {
@@ -112,7 +114,7 @@ impl Encoder {
         }
     }
 
-    fn said(
+    fn encode_user(
         &mut self,
         id: &EntryId,
         parts: &[Part],
@@ -126,7 +128,7 @@ impl Encoder {
         Ok(vec![line(&message)?, updated(now)?])
     }
 
-    fn answered(&mut self, message: &MessageRecord, now: &str) -> serde_json::Result<Lines> {
+    fn encode_model(&mut self, message: &MessageRecord, now: &str) -> serde_json::Result<Lines> {
         self.is_fresh = false;
         let turn = OpenTurn {
             parts: kept(message),
@@ -151,9 +153,14 @@ impl Encoder {
         finished_alone(call, now)
     }
 
-    fn told(&mut self, id: &EntryId, parts: &[Part], now: &str) -> serde_json::Result<Lines> {
+    fn encode_results(
+        &mut self,
+        id: &EntryId,
+        parts: &[Part],
+        now: &str,
+    ) -> serde_json::Result<Lines> {
         let Some(turn) = self.turn.take() else {
-            return self.said(id, parts, None, now);
+            return self.encode_user(id, parts, None, now);
         };
         let parts = refer(parts, &turn.message.calls);
         let spoken: Vec<&Part> = parts.iter().filter_map(literal).collect();

@@ -22,7 +22,7 @@ mod tests;
 const LARGEST: u64 = 64 << 10;
 
 /// Maximum time that another process may lock the file. Normally it takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Number of days that are kept in addition to the current one.
 const OTHER_DAYS: usize = 2;
@@ -52,7 +52,7 @@ impl SpendingFile {
         if let Some(folder) = self.path.parent() {
             pollux_fs::create_private_directories(folder).map_err(failed)?;
         }
-        let _lock = DirLock::acquire(&self.path, PATIENCE).map_err(failed)?;
+        let _lock = DirLock::acquire(&self.path, LOCK_TIMEOUT).map_err(failed)?;
         let (mut days, warning) = self.read().map_err(failed)?;
         let today = (self.today)();
         let before = days.remove(&today).unwrap_or_default();

@@ -109,7 +109,7 @@ impl Attention {
 
     /// Records that something was printed or typed. Returns true if the command was thought to
     /// wait.
-    pub(crate) fn calm_down(&mut self) -> bool {
+    pub(crate) fn reset_input_wait(&mut self) -> bool {
         self.looking = None;
         self.pause = FIRST_LOOK;
         self.look_at = Instant::now() + FIRST_LOOK;

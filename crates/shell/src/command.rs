@@ -32,8 +32,8 @@ pub struct ShellCommand {
     pub terminal: Option<TerminalSize>,
     /// True if the colours of the terminal are reported.
     pub colour: bool,
-    /// True if somebody can type, see [`Wish::Type`]. Otherwise a command that waits for input is
-    /// ended after some seconds.
+    /// True if a user can type, see [`CommandOp::Type`]. Otherwise a command that waits for input
+    /// is ended after some seconds.
     pub attended: bool,
 }
 
@@ -79,13 +79,13 @@ pub enum Ended {
 
 /// Request to a running command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wish {
+pub enum CommandOp {
     /// Type these bytes. Ignored without a terminal.
     Type(Vec<u8>),
     /// Set a new size of the terminal.
     Resize(TerminalSize),
     /// Continue the command in the background.
-    HandOver,
+    MoveToBackground,
 }
 
 /// Result of a command.

@@ -55,7 +55,7 @@ mod text;
 
 pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
 pub use capture::OutputChunk;
-pub use command::{Ended, ShellCommand, ShellOutcome, Wish};
+pub use command::{CommandOp, Ended, ShellCommand, ShellOutcome};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
 pub use environment::{child_environment, empty_git_config};
 pub use error::ShellError;

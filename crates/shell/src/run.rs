@@ -15,7 +15,7 @@ use crate::attention::{Attention, Look};
 use crate::background::{BackgroundProcess, BackgroundProcesses};
 use crate::capture::{Collector, OutputChunk};
 use crate::child::ChildProcess;
-use crate::command::{Ended, ShellCommand, ShellOutcome, Wish, signal};
+use crate::command::{CommandOp, Ended, ShellCommand, ShellOutcome, signal};
 use crate::deadline::{deadline, reached};
 use crate::error::ShellError;
 use crate::pipe::{DRAIN_LIMIT, QUIET_PERIOD, READ_SIZE, discard_rest, read_some};
@@ -42,9 +42,9 @@ pub async fn run(
     cancel: CancellationToken,
     on_output: impl FnMut(OutputChunk<'_>) + Send,
 ) -> Result<ShellOutcome, ShellError> {
-    let (_nobody, mut wishes) = unbounded_channel();
+    let (_nobody, mut ops) = unbounded_channel();
     let mut running = Running::start(&command, &cancel, on_output)?;
-    match running.watch(&command, &cancel, &mut wishes).await? {
+    match running.watch(&command, &cancel, &mut ops).await? {
         Some((ended, status)) => Ok(running.finish(ended, status).await),
         // Not reachable: nobody sends a request to hand over.
         None => Ok(running.finish(Ended::Cancelled, None).await),
@@ -60,8 +60,8 @@ pub enum Ran {
     InBackground(Arc<BackgroundProcess>),
 }
 
-/// Runs a command as [`run`] does, and handles requests to it. On [`Wish::HandOver`] a command that
-/// still runs is moved to `processes`, with its output so far in its log.
+/// Runs a command as [`run`] does, and handles requests to it. On [`CommandOp::MoveToBackground`] a
+/// command that still runs is moved to `processes`, with its output so far in its log.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -69,11 +69,11 @@ pub async fn run_or_hand_over(
     command: ShellCommand,
     cancel: CancellationToken,
     on_output: impl FnMut(OutputChunk<'_>) + Send,
-    mut wishes: UnboundedReceiver<Wish>,
+    mut ops: UnboundedReceiver<CommandOp>,
     processes: &BackgroundProcesses,
 ) -> Result<Ran, ShellError> {
     let mut running = Running::start(&command, &cancel, on_output)?;
-    Ok(match running.watch(&command, &cancel, &mut wishes).await? {
+    Ok(match running.watch(&command, &cancel, &mut ops).await? {
         Some((ended, status)) => Ran::Ended(Box::new(running.finish(ended, status).await)),
         None => Ran::InBackground(running.hand_over(command.child.program.text(), processes).await),
     })
@@ -95,7 +95,7 @@ struct Running<F> {
 enum Happening {
     Exited(ExitStatus),
     Cancelled,
-    Wished(Wish),
+    Requested(CommandOp),
     TimedOut,
     Inactive,
     Read(io::Result<usize>),
@@ -140,12 +140,12 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
         &mut self,
         command: &ShellCommand,
         cancel: &CancellationToken,
-        wishes: &mut UnboundedReceiver<Wish>,
+        ops: &mut UnboundedReceiver<CommandOp>,
     ) -> Result<Option<(Ended, Option<ExitStatus>)>, ShellError> {
         let time_out = deadline(command.timeout);
         let mut inactive = deadline(command.inactivity);
         loop {
-            let ended = match self.next(time_out, inactive, cancel, wishes).await? {
+            let ended = match self.next(time_out, inactive, cancel, ops).await? {
                 Happening::Exited(status) => return Ok(Some((Ended::Exited, Some(status)))),
                 Happening::Cancelled => Some(Ended::Cancelled),
                 Happening::TimedOut => Some(Ended::TimedOut),
@@ -153,7 +153,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
                 Happening::Read(read) => {
                     self.take(read);
                     inactive = deadline(command.inactivity);
-                    self.calm_down();
+                    self.reset_input_wait();
                     None
                 }
                 Happening::Typed(written) => {
@@ -167,16 +167,16 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
                     None
                 }
                 Happening::Looked(look) => self.judge(look).then_some(Ended::Unanswered),
-                Happening::Wished(Wish::HandOver) => return Ok(None),
-                Happening::Wished(Wish::Resize(size)) => {
+                Happening::Requested(CommandOp::MoveToBackground) => return Ok(None),
+                Happening::Requested(CommandOp::Resize(size)) => {
                     self.child.terminal.iter().for_each(|terminal| terminal.resize(size));
                     self.collector.resize(size);
                     None
                 }
-                Happening::Wished(Wish::Type(bytes)) => {
+                Happening::Requested(CommandOp::Type(bytes)) => {
                     self.type_bytes(&bytes);
                     inactive = deadline(command.inactivity);
-                    self.calm_down();
+                    self.reset_input_wait();
                     None
                 }
             };
@@ -192,7 +192,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
         time_out: Option<Instant>,
         inactive: Option<Instant>,
         cancel: &CancellationToken,
-        wishes: &mut UnboundedReceiver<Wish>,
+        ops: &mut UnboundedReceiver<CommandOp>,
     ) -> Result<Happening, ShellError> {
         let ChildProcess { process, output, terminal, .. } = &mut self.child;
         let changed = self.collector.has_changed();
@@ -201,7 +201,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
             biased;
             status = process.wait() => Happening::Exited(status.map_err(ShellError::Wait)?),
             () = cancel.cancelled() => Happening::Cancelled,
-            Some(wish) = wishes.recv() => Happening::Wished(wish),
+            Some(op) = ops.recv() => Happening::Requested(op),
             () = reached(time_out) => Happening::TimedOut,
             () = reached(inactive) => Happening::Inactive,
             () = sleep_until(self.show_at), if changed => Happening::Shown,
@@ -244,8 +244,8 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
     }
 
     /// Records that something was printed or typed, so the command presumably does not wait.
-    fn calm_down(&mut self) {
-        if self.attention.calm_down() {
+    fn reset_input_wait(&mut self) {
+        if self.attention.reset_input_wait() {
             self.collector.tell_input(None);
         }
     }

@@ -9,7 +9,7 @@ use pollux_shell::{BackgroundProcess, ProcessState};
 use crate::context::ToolContext;
 
 /// Number of bytes of output that the model gets (as in Gemini CLI 0.61); the log has all output.
-const TOLD_BYTES: usize = 5000;
+const MODEL_OUTPUT_BYTES: usize = 5000;
 /// Number of characters of a command line that the user is shown.
 const SHOWN: usize = 80;
 
@@ -41,7 +41,7 @@ pub enum BackgroundEnd {
     /// For the model, with its next request. The text contains untrusted output.
     ForModel(String),
     /// For the user, immediately.
-    ForPerson(String),
+    ForUser(String),
 }
 
 /// Function that takes the report of a command that has ended; it never blocks.
@@ -63,7 +63,7 @@ impl ToolContext {
                 return;
             }
             if completion == BackgroundCompletion::Notify {
-                return reporter(BackgroundEnd::ForPerson(notice(&process, state)));
+                return reporter(BackgroundEnd::ForUser(notice(&process, state)));
             }
             let told = tokio::task::spawn_blocking(move || for_model(&process, state)).await;
             if let Ok(told) = told {
@@ -101,7 +101,7 @@ fn for_model(process: &BackgroundProcess, state: ProcessState) -> String {
         Some(failure) => format!("Its output could not be saved: {failure}"),
     };
     // The first character may be cut.
-    let output = process.read_log(TOLD_BYTES).unwrap_or_default();
+    let output = process.read_log(MODEL_OUTPUT_BYTES).unwrap_or_default();
     let output = String::from_utf8_lossy(&output).into_owned();
     let output = strip_ansi(output.trim_start_matches('\u{fffd}')).trim().to_owned();
     let (id, command) = (process.id(), process.command());

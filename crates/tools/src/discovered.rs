@@ -242,9 +242,9 @@ fn failed(message: impl Into<String>) -> ToolOutput {
 /// Returns the result: the output of the program, or a failure if the program failed or wrote to
 /// standard error.
 fn told(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
-    let went_well =
+    let is_success =
         outcome.ended == Ended::Exited && outcome.exit_code == Some(0) && outcome.stderr.is_empty();
-    if !went_well {
+    if !is_success {
         return failed(report(Some(outcome), why(outcome.ended)));
     }
     let mut text = String::from_utf8_lossy(&outcome.stdout).into_owned();

@@ -186,7 +186,7 @@ struct Replace {
 
 impl Replace {
     /// Asks a model to correct the edit, if the edit cannot be made and the settings allow it.
-    async fn mend(
+    async fn correct(
         self: &Arc<Self>,
         side_models: &Arc<dyn SideModels>,
         cancel: &CancellationToken,
@@ -377,7 +377,7 @@ impl Invocation for ReplaceInvocation {
         side_models: &Arc<dyn SideModels>,
     ) -> Result<Confirmation, ToolError> {
         let (inner, call_id) = (Arc::clone(&self.0), call_id.clone());
-        inner.mend(side_models, &CancellationToken::new()).await?;
+        inner.correct(side_models, &CancellationToken::new()).await?;
         blocking(&CancellationToken::new(), move |_| {
             let (change, _) = inner.work_out()?;
             inner.shown.remember(&change);
@@ -410,7 +410,7 @@ impl Invocation for ReplaceInvocation {
         let inner = Arc::clone(&self.0);
         let work = async {
             if inner.correction().is_none() {
-                inner.mend(&run.models, &run.cancel).await?;
+                inner.correct(&run.models, &run.cancel).await?;
             }
             blocking(&run.cancel, move |stop| inner.execute(stop)).await
         };

@@ -16,8 +16,8 @@ use pollux_protocol::{
 };
 use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec};
 use pollux_shell::{
-    ChildSpec, Confinement, Dialect, OutputChunk, OutputLimits, Program, Ran, Shell, ShellCommand,
-    ShellError, Spill, TerminalSize, Wish, command_line,
+    ChildSpec, CommandOp, Confinement, Dialect, OutputChunk, OutputLimits, Program, Ran, Shell,
+    ShellCommand, ShellError, Spill, TerminalSize, command_line,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -273,11 +273,13 @@ impl Invocation for RunShellCommand {
 }
 
 /// Translates an input into an op for the command; `None` for [`CallInput::Stop`].
-fn wished(input: CallInput) -> Option<Wish> {
+fn command_op(input: CallInput) -> Option<CommandOp> {
     match input {
-        CallInput::Key(bytes) => Some(Wish::Type(bytes)),
-        CallInput::Resize { columns, rows } => Some(Wish::Resize(TerminalSize::new(columns, rows))),
-        CallInput::Background => Some(Wish::HandOver),
+        CallInput::Key(bytes) => Some(CommandOp::Type(bytes)),
+        CallInput::Resize { columns, rows } => {
+            Some(CommandOp::Resize(TerminalSize::new(columns, rows)))
+        }
+        CallInput::Background => Some(CommandOp::MoveToBackground),
         CallInput::Stop => None,
     }
 }
@@ -364,7 +366,7 @@ impl RunShellCommand {
     async fn execute(&self, run: RunContext, mut command: ShellCommand) -> Result<Ran, ShellError> {
         let RunContext { cancel, output, mut input, .. } = run;
         let cancel: CancellationToken = cancel.child_token();
-        let (wish, wishes) = tokio::sync::mpsc::unbounded_channel();
+        let (op_sender, ops) = tokio::sync::mpsc::unbounded_channel();
         let live = Arc::new(Live::new(output));
         let on_output = self.taker(&live);
         // The size of the window is applied before the start.
@@ -374,7 +376,7 @@ impl RunShellCommand {
                 CallInput::Resize { columns, rows } if command.terminal.is_some() => {
                     command.terminal = Some(TerminalSize::new(columns, rows));
                 }
-                other => drop(wished(other).map(|first| wish.send(first))),
+                other => drop(command_op(other).map(|op| op_sender.send(op))),
             }
         }
         let background = &self.context.background;
@@ -382,7 +384,7 @@ impl RunShellCommand {
             command,
             cancel.clone(),
             on_output,
-            wishes,
+            ops,
             background
         ));
         let mut ticks = tokio::time::interval(live::INTERVAL);
@@ -390,10 +392,10 @@ impl RunShellCommand {
             tokio::select! {
                 ran = &mut execution => break ran,
                 _ = ticks.tick() => live.flush(),
-                Some(input) = input.next() => match wished(input) {
+                Some(input) = input.next() => match command_op(input) {
                     None => cancel.cancel(),
                     // A command that has just ended ignores input.
-                    Some(wished) => drop(wish.send(wished)),
+                    Some(op) => drop(op_sender.send(op)),
                 }
             }
         };

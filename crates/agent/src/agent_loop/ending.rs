@@ -21,10 +21,10 @@ impl AgentLoop {
     pub(super) async fn after_agent(
         &mut self,
         prompt: &str,
-        goes_on: bool,
+        is_continued: bool,
         run: &PromptRun<'_>,
     ) -> Result<Option<String>, End> {
-        let after = self.hooks.after_agent(prompt, &run.answers, goes_on, run.cancel).await;
+        let after = self.hooks.after_agent(prompt, &run.answers, is_continued, run.cancel).await;
         if after.clears {
             self.conversation.forget().await?;
         }
@@ -57,11 +57,11 @@ impl AgentLoop {
             next,
         };
         self.outlet().measure(&Measurement::NextSpeaker(measure));
-        let goes_on = next == Some(Speaker::Model) && !run.repeats_itself();
-        if goes_on {
+        let is_continued = next == Some(Speaker::Model) && !run.repeats_itself();
+        if is_continued {
             self.conversation.say(vec![Part::text(CONTINUE)], None).await?;
         }
-        Ok(goes_on)
+        Ok(is_continued)
     }
 
     /// Checks the last answer, and asks again until the answer satisfies the schema.

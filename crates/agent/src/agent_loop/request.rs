@@ -58,7 +58,7 @@ impl AgentLoop {
         SelectContext {
             requested: String::clone(&self.requested_model.get()),
             mode: self.services.modes.get(),
-            beside: None,
+            conversation_model: None,
         }
     }
 

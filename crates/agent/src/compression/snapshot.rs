@@ -2,7 +2,7 @@
 
 use pollux_protocol::plain_text::one_line;
 
-use super::{ActionLedger, Said, Todos, ledger, said, todos};
+use super::{ActionLedger, Todos, UserMessages, ledger, todos, user_messages};
 
 /// Sections that the model is asked to write.
 pub const SECTIONS: [&str; 7] = [
@@ -29,7 +29,7 @@ pub struct Kept {
     /// Open tasks.
     pub todos: Todos,
     /// User messages.
-    pub said: Said,
+    pub said: UserMessages,
     /// Plan that the user approved: its file and its content.
     pub plan: Option<(String, String)>,
 }
@@ -62,7 +62,7 @@ impl CompressionSnapshot {
             [OPEN, CLOSE].iter().fold(inner.to_owned(), |inner, tag| inner.replace(tag, ""));
         // A list that the model copied from an earlier snapshot must not be read as a list from
         // Pollux.
-        let tags = [said::TAG, ledger::TAG, todos::TAG, PLAN];
+        let tags = [user_messages::TAG, ledger::TAG, todos::TAG, PLAN];
         let inner = tags
             .iter()
             .fold(inner, |inner, tag| inner.replace(&format!("<{tag}>"), &format!("< {tag}>")));
@@ -122,7 +122,7 @@ impl CompressionSnapshot {
 /// Returns the part of a snapshot's message before the user's own text.
 pub(super) fn machine_made(message: &str) -> &str {
     // The items before are single lines and cannot look like this opening.
-    let prompts = format!("<{}>\n<{} ", said::TAG, said::ITEM);
+    let prompts = format!("<{}>\n<{} ", user_messages::TAG, user_messages::ITEM);
     message.split_once(&prompts).map_or(message, |(before, _)| before)
 }
 

@@ -29,7 +29,7 @@ impl Fitting {
         cancel: &CancellationToken,
     ) -> Result<(), NoRoom> {
         let limits = choice.limits;
-        if limits.context == 0 || limits.tells_overflow {
+        if limits.context == 0 || limits.rejects_overflow {
             return Ok(());
         }
         let load = conversation.load();

@@ -9,8 +9,8 @@ use pollux_protocol::{Compression, EntryId, FunctionCall, History, HistoryEntry,
 
 use super::{Cause, Fitting, Occasion, size_of};
 use crate::compression::{
-    ActionLedger, ActionSource, Cut, FileState, Kept, RESPONSE_TOKENS, Said, Summariser, Todos,
-    Trouble, Truncation, drop_oldest, states_of, truncate,
+    ActionLedger, ActionSource, Cut, FileState, Kept, RESPONSE_TOKENS, Summariser, Todos, Trouble,
+    Truncation, UserMessages, drop_oldest, states_of, truncate,
 };
 use crate::conversation::Conversation;
 
@@ -130,7 +130,7 @@ impl Fitting {
         Kept {
             ledger: self.ledger(gone, conversation, occasion).with_states(states),
             todos: Todos::in_contents(all, occasion.toolset).and((self.parts.open_tasks)()),
-            said: Said::in_contents(contents()).within(room),
+            said: UserMessages::in_contents(contents()).within(room),
             plan,
         }
     }
@@ -204,9 +204,10 @@ async fn saved(truncations: Vec<Truncation>) -> Vec<Truncation> {
 /// Returns a description of the kept content for the user.
 fn in_words(kept: &Kept) -> String {
     let mut words = vec![format!("prompts ({})", kept.said.prompts().count())];
-    let (todos, deeds) = (kept.todos.count(), kept.ledger.lines().count());
+    let (todos, actions) = (kept.todos.count(), kept.ledger.lines().count());
     words.extend((todos > 0).then(|| format!("open todos ({todos})")));
     words.extend(kept.plan.as_ref().map(|_| "the approved plan".to_owned()));
-    let deeds = if deeds > 0 { format!("; listed: actions ({deeds})") } else { String::new() };
-    format!("Kept verbatim: {}{deeds}.", words.join(", "))
+    let actions =
+        if actions > 0 { format!("; listed: actions ({actions})") } else { String::new() };
+    format!("Kept verbatim: {}{actions}.", words.join(", "))
 }

@@ -101,8 +101,11 @@ impl Model for Shared {
 #[async_trait]
 impl Models for Shared {
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
-        let reason =
-            format!("{} beside {}", context.requested, context.beside.as_deref().unwrap_or("-"));
+        let reason = format!(
+            "{} beside {}",
+            context.requested,
+            context.conversation_model.as_deref().unwrap_or("-")
+        );
         Ok(Choice {
             model: Arc::new(Self(Arc::clone(&self.0))),
             name: "small".to_owned(),

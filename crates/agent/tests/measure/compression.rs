@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pollux_agent::Toolset;
 use pollux_agent::compression::{
-    ActionLedger, ActionSource, CompressionSnapshot, Kept, RESPONSE_TOKENS, Said, Todos,
+    ActionLedger, ActionSource, CompressionSnapshot, Kept, RESPONSE_TOKENS, Todos, UserMessages,
     over_budget, split_point, split_point_within,
 };
 use pollux_fs::Workspace;
@@ -46,7 +46,7 @@ fn main() {
     let kept = || Kept {
         ledger: ActionLedger::in_contents(gone.iter().copied(), &source),
         todos: Todos::in_contents(contents.iter().copied(), &toolset),
-        said: Said::in_contents(gone.iter().copied()).within(20_000.0),
+        said: UserMessages::in_contents(gone.iter().copied()).within(20_000.0),
         plan: None,
     };
     let id = |place: usize| history.entries()[place].id().clone();

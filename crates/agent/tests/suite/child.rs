@@ -180,7 +180,11 @@ async fn side_calls_belong_to_the_agent_that_made_the_call() {
     let sent: Vec<String> =
         family.models.generated().into_iter().map(|sent| sent.request.prompt_id).collect();
     assert_eq!(sent, ["p0#review", "p0"]);
-    let beside: Vec<_> =
-        family.models.selected().into_iter().filter_map(|context| context.beside).collect();
+    let beside: Vec<_> = family
+        .models
+        .selected()
+        .into_iter()
+        .filter_map(|context| context.conversation_model)
+        .collect();
     assert_eq!(beside, ["small", "main"]);
 }

@@ -67,7 +67,7 @@ fn prompts(talk: &Talk) -> usize {
 /// Returns the messages of hooks for the user.
 fn said(talk: &Talk) -> Vec<String> {
     talk.log.all(|event| match event {
-        Event::HookSaid { message, .. } => Some(message.clone()),
+        Event::HookMessage { message, .. } => Some(message.clone()),
         _ => None,
     })
 }

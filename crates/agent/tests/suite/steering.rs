@@ -32,7 +32,7 @@ async fn it_goes_with_the_results_of_the_calls_under_way() {
     talk.send(Op::Report(CommandReport::ForModel("a build has ended".to_owned())));
     // A report for the user is shown immediately. It was sent last, so the other two have arrived,
     // too.
-    talk.send(Op::Report(CommandReport::ForPerson("it has ended".to_owned())));
+    talk.send(Op::Report(CommandReport::ForUser("it has ended".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;
@@ -53,7 +53,7 @@ async fn it_is_work_of_its_own_when_the_model_is_done() {
     let id = talk.begin("go");
     talk.models.wait_for(1).await;
     talk.send(Op::Steer("and the rest".to_owned()));
-    talk.send(Op::Report(CommandReport::ForPerson("noted".to_owned())));
+    talk.send(Op::Report(CommandReport::ForUser("noted".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;
@@ -71,7 +71,7 @@ async fn output_of_programs_alone_begins_no_work_and_goes_with_the_next_prompt()
     let id = talk.begin("go");
     talk.models.wait_for(1).await;
     talk.send(Op::Report(CommandReport::ForModel("a build has ended".to_owned())));
-    talk.send(Op::Report(CommandReport::ForPerson("noted".to_owned())));
+    talk.send(Op::Report(CommandReport::ForUser("noted".to_owned())));
     talk.log
         .first(|event| matches!(event, pollux_protocol::Event::Notice { .. }).then_some(()))
         .await;

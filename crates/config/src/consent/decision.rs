@@ -10,7 +10,7 @@ use crate::{SyntaxError, Trust, TrustSource};
 
 /// Kind of trust in the folder, as far as consent depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ConsentMode {
     /// The folder is not trusted.
     Untrusted,
     /// The folder is trusted for this run, or the question is switched off: all items are accepted,
@@ -20,7 +20,7 @@ pub enum Way {
     Pinned,
 }
 
-impl From<Trust> for Way {
+impl From<Trust> for ConsentMode {
     fn from(trust: Trust) -> Self {
         if !trust.is_trusted() {
             return Self::Untrusted;
@@ -80,32 +80,36 @@ impl ConsentVerdict {
 pub fn decide(
     items: &[ConsentItem],
     known: EarlierAnswers<'_>,
-    way: Way,
+    mode: ConsentMode,
     interactive: bool,
 ) -> Vec<ConsentVerdict> {
-    items.iter().map(|item| verdict(item, known, way, interactive)).collect()
+    items.iter().map(|item| verdict(item, known, mode, interactive)).collect()
 }
 
 fn verdict(
     item: &ConsentItem,
     known: EarlierAnswers<'_>,
-    way: Way,
+    mode: ConsentMode,
     interactive: bool,
 ) -> ConsentVerdict {
-    match (way, known) {
-        (Way::Untrusted, _) => ConsentVerdict::Refused,
-        (Way::Unpinned, _) => ConsentVerdict::Accepted,
-        (Way::Pinned, EarlierAnswers::Pins(pins)) => match pins.answer(item) {
+    match (mode, known) {
+        (ConsentMode::Untrusted, _) => ConsentVerdict::Refused,
+        (ConsentMode::Unpinned, _) => ConsentVerdict::Accepted,
+        (ConsentMode::Pinned, EarlierAnswers::Pins(pins)) => match pins.answer(item) {
             Some(true) => ConsentVerdict::Accepted,
             Some(false) => ConsentVerdict::Refused,
             None if interactive => ConsentVerdict::Ask,
             None => ConsentVerdict::Unanswered,
         },
-        (Way::Pinned, EarlierAnswers::Nothing | EarlierAnswers::Unreadable) if interactive => {
+        (ConsentMode::Pinned, EarlierAnswers::Nothing | EarlierAnswers::Unreadable)
+            if interactive =>
+        {
             ConsentVerdict::Ask
         }
-        (Way::Pinned, EarlierAnswers::Nothing) if item.needs_person => ConsentVerdict::Unanswered,
-        (Way::Pinned, EarlierAnswers::Nothing) => ConsentVerdict::AcceptedAndPinned,
-        (Way::Pinned, EarlierAnswers::Unreadable) => ConsentVerdict::Unanswered,
+        (ConsentMode::Pinned, EarlierAnswers::Nothing) if item.needs_user => {
+            ConsentVerdict::Unanswered
+        }
+        (ConsentMode::Pinned, EarlierAnswers::Nothing) => ConsentVerdict::AcceptedAndPinned,
+        (ConsentMode::Pinned, EarlierAnswers::Unreadable) => ConsentVerdict::Unanswered,
     }
 }

@@ -128,7 +128,7 @@ impl Finding<'_> {
         }
         let mut item =
             item(kinds::SETTING, &name, format!("{text} ({reason})"), content.as_bytes());
-        item.needs_person = ONLY_BY_A_PERSON.contains(&name.as_str());
+        item.needs_user = ONLY_BY_A_PERSON.contains(&name.as_str());
         let item = if command.is_some() { files.complete(item) } else { item };
         self.found.push(SettingItem { item, path });
     }

@@ -51,35 +51,35 @@ fn the_decision() {
         _ => EarlierAnswers::Pins(no.folder(Path::new(PROJECT)).unwrap()),
     };
     let cases = [
-        (Way::Untrusted, "yes", &old, Refused, Refused),
-        (Way::Untrusted, "nothing", &old, Refused, Refused),
-        (Way::Unpinned, "no", &old, Accepted, Accepted),
-        (Way::Unpinned, "unreadable", &old, Accepted, Accepted),
-        (Way::Pinned, "yes", &old, Accepted, Accepted),
-        (Way::Pinned, "no", &old, Refused, Refused),
-        (Way::Pinned, "yes", &new, Ask, Unanswered),
-        (Way::Pinned, "no", &new, Ask, Unanswered),
-        (Way::Pinned, "nothing", &new, Ask, AcceptedAndPinned),
-        (Way::Pinned, "unreadable", &new, Ask, Unanswered),
+        (ConsentMode::Untrusted, "yes", &old, Refused, Refused),
+        (ConsentMode::Untrusted, "nothing", &old, Refused, Refused),
+        (ConsentMode::Unpinned, "no", &old, Accepted, Accepted),
+        (ConsentMode::Unpinned, "unreadable", &old, Accepted, Accepted),
+        (ConsentMode::Pinned, "yes", &old, Accepted, Accepted),
+        (ConsentMode::Pinned, "no", &old, Refused, Refused),
+        (ConsentMode::Pinned, "yes", &new, Ask, Unanswered),
+        (ConsentMode::Pinned, "no", &new, Ask, Unanswered),
+        (ConsentMode::Pinned, "nothing", &new, Ask, AcceptedAndPinned),
+        (ConsentMode::Pinned, "unreadable", &new, Ask, Unanswered),
     ];
-    for (way, store, item, interactive, headless) in cases {
+    for (mode, store, item, interactive, headless) in cases {
         let items = std::slice::from_ref(item);
-        assert_eq!(decide(items, known(store), way, true), [interactive], "{way:?} {store}");
-        assert_eq!(decide(items, known(store), way, false), [headless], "{way:?} {store}");
+        assert_eq!(decide(items, known(store), mode, true), [interactive], "{mode:?} {store}");
+        assert_eq!(decide(items, known(store), mode, false), [headless], "{mode:?} {store}");
     }
 }
 
 #[test]
 fn only_what_a_person_said_about_this_folder_is_pinned() {
     use TrustState::{Trusted, Unknown, Untrusted};
-    let way = |state, source| Way::from(Trust { state, source });
-    assert_eq!(way(Trusted, TrustSource::Flag), Way::Unpinned);
-    assert_eq!(way(Trusted, TrustSource::Environment), Way::Unpinned);
-    assert_eq!(way(Trusted, TrustSource::Disabled), Way::Unpinned);
-    assert_eq!(way(Trusted, TrustSource::File), Way::Pinned);
-    assert_eq!(way(Trusted, TrustSource::Ide), Way::Pinned);
-    assert_eq!(way(Untrusted, TrustSource::File), Way::Untrusted);
-    assert_eq!(way(Unknown, TrustSource::Nobody), Way::Untrusted);
+    let mode = |state, source| ConsentMode::from(Trust { state, source });
+    assert_eq!(mode(Trusted, TrustSource::Flag), ConsentMode::Unpinned);
+    assert_eq!(mode(Trusted, TrustSource::Environment), ConsentMode::Unpinned);
+    assert_eq!(mode(Trusted, TrustSource::Disabled), ConsentMode::Unpinned);
+    assert_eq!(mode(Trusted, TrustSource::File), ConsentMode::Pinned);
+    assert_eq!(mode(Trusted, TrustSource::Ide), ConsentMode::Pinned);
+    assert_eq!(mode(Untrusted, TrustSource::File), ConsentMode::Untrusted);
+    assert_eq!(mode(Unknown, TrustSource::Nobody), ConsentMode::Untrusted);
 }
 
 #[test]
@@ -265,9 +265,9 @@ fn no_run_without_a_person_begins_with_another_vendor() {
         .into_iter()
         .map(|found| found.item)
         .collect();
-    let verdicts = decide(&items, EarlierAnswers::Nothing, Way::Pinned, false);
+    let verdicts = decide(&items, EarlierAnswers::Nothing, ConsentMode::Pinned, false);
     assert_eq!(verdicts, [Unanswered, Unanswered, AcceptedAndPinned]);
-    assert_eq!(decide(&items, EarlierAnswers::Nothing, Way::Pinned, true), [Ask; 3]);
+    assert_eq!(decide(&items, EarlierAnswers::Nothing, ConsentMode::Pinned, true), [Ask; 3]);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
         let found = found(&written, &json!({}), project);
         let item = found.into_iter().next().unwrap().item;
         let lines: Vec<String> = item.detail.lines().map(str::to_owned).collect();
-        (item.needs_person, lines[1..].to_vec())
+        (item.needs_user, lines[1..].to_vec())
     };
     let pinned = |names: &str| vec![format!("pinned with it: {names}")];
     let server = |command: &str, args: &[&str]| json!({"mcpServers": {"s": {"command": command, "args": args}}});

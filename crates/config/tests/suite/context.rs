@@ -374,7 +374,7 @@ fn every_file_has_an_origin() {
     let notes = home.path("notes");
     let options = ContextOptions { private_memory_dir: Some(notes), ..case.options() };
     let mut files = context::discover(&options);
-    files.note_told([home.path("work/told/GEMINI.md"), home.path("work/no/GEMINI.md")]);
+    files.mark_loaded([home.path("work/told/GEMINI.md"), home.path("work/no/GEMINI.md")]);
     for path in ["work/lib/x", "work/told/x"] {
         files.jit(&options, &home.path(path));
     }

@@ -20,7 +20,7 @@ fn main() {
         let hooks = hooks(1);
         let payload = sample(HookEvent::BeforeTool, "glob", json!({ "pattern": "*" }));
         let cancel = CancellationToken::new();
-        let (mut bare, mut fired) = (Vec::new(), Vec::new());
+        let (mut bare, mut outcome) = (Vec::new(), Vec::new());
         // Both variants alternate, so that other load on the machine affects both equally.
         for _ in 0..ROUNDS {
             let started = Instant::now();
@@ -28,10 +28,10 @@ fn main() {
             bare.push(started.elapsed());
             let started = Instant::now();
             hooks.fire(&payload, &cancel).await;
-            fired.push(started.elapsed());
+            outcome.push(started.elapsed());
         }
         println!("bash -c true, by itself   {:>8} us", median(bare).as_micros());
-        println!("the same as a hook        {:>8} us", median(fired).as_micros());
+        println!("the same as a hook        {:>8} us", median(outcome).as_micros());
     });
     let starts = (0..ROUNDS).map(|_| {
         let started = Instant::now();

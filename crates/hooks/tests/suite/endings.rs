@@ -27,23 +27,23 @@ async fn exit_codes() {
         ("echo hi; kill -9 $$", Some("hi"), None),
     ];
     for (command, message, block) in table {
-        let fired = Bench::command(command, json!({})).call().await;
-        let result = &fired.result;
+        let outcome = Bench::command(command, json!({})).call().await;
+        let result = &outcome.result;
         assert_eq!(
             (result.system_message.as_deref(), result.block.as_deref()),
             (message, block),
             "{command}"
         );
         let fails = command.contains("exit") || command.contains("kill");
-        assert_eq!(fired.runs[0].failure().is_some(), fails, "{command}");
+        assert_eq!(outcome.runs[0].failure().is_some(), fails, "{command}");
     }
 }
 
 #[tokio::test]
 async fn a_missing_program_refuses() {
-    let fired = Bench::command("/no/such/program", json!({})).call().await;
-    assert!(fired.result.block.unwrap().contains("No such file or directory"));
-    assert_eq!(fired.runs[0].exit_code, Some(127));
+    let outcome = Bench::command("/no/such/program", json!({})).call().await;
+    assert!(outcome.result.block.unwrap().contains("No such file or directory"));
+    assert_eq!(outcome.runs[0].exit_code, Some(127));
 }
 
 #[tokio::test]
@@ -56,11 +56,11 @@ async fn a_program_that_hangs_costs_its_time_limit() {
             &format!("echo '{{\"decision\":\"deny\"}}'; {command}"),
             json!({ "timeout": 300 }),
         );
-        let fired = bench.call().await;
+        let outcome = bench.call().await;
         // The test checks the time limit: a hook that outlives it would take ten minutes.
         assert!(started.elapsed() < SOON, "{command}");
-        assert_eq!(fired.runs[0].error.as_deref(), Some("Hook timed out after 300ms"));
-        assert_eq!(fired.result.block, None, "what it said does not count");
+        assert_eq!(outcome.runs[0].error.as_deref(), Some("Hook timed out after 300ms"));
+        assert_eq!(outcome.result.block, None, "what it said does not count");
     }
 }
 
@@ -88,38 +88,38 @@ async fn a_daemon_is_not_waited_for() {
         "sleep 30 & disown; (setsid sleep 30 > /dev/null 2>&1 &); echo '{\"systemMessage\":\"m\"}'",
         json!({}),
     );
-    let fired = bench.call().await;
+    let outcome = bench.call().await;
     // Waiting for the programs left behind would take 30 s.
     assert!(started.elapsed() < SOON);
-    assert_eq!(fired.result.system_message.as_deref(), Some("m"));
-    assert!(fired.runs[0].succeeded());
+    assert_eq!(outcome.result.system_message.as_deref(), Some("m"));
+    assert!(outcome.runs[0].succeeded());
 }
 
 #[tokio::test]
 async fn a_flood_is_no_reply() {
     let bench = Bench::command("yes deny", json!({ "timeout": 500 }));
-    let fired = bench.call().await;
-    assert_eq!(fired.result.block, None);
-    assert!(fired.runs[0].failure().unwrap().contains("timed out"));
-    assert!(fired.runs[0].stdout.len() <= 8 << 10, "its beginning is kept");
+    let outcome = bench.call().await;
+    assert_eq!(outcome.result.block, None);
+    assert!(outcome.runs[0].failure().unwrap().contains("timed out"));
+    assert!(outcome.runs[0].stdout.len() <= 8 << 10, "its beginning is kept");
     let bench = Bench::command("head -c 20000000 /dev/zero; exit 2", json!({}));
-    let fired = bench.call().await;
-    assert_eq!(fired.result.block, None);
-    assert_eq!(fired.runs[0].failure().as_deref(), Some("it printed more than 16 MiB"));
+    let outcome = bench.call().await;
+    assert_eq!(outcome.result.block, None);
+    assert_eq!(outcome.runs[0].failure().as_deref(), Some("it printed more than 16 MiB"));
 }
 
 #[tokio::test]
 async fn garbage_is_words() {
     let bench = Bench::command("head -c 3000 /dev/urandom", json!({}));
-    let fired = bench.call().await;
-    assert_eq!((fired.result.block, fired.result.stop), (None, None));
+    let outcome = bench.call().await;
+    assert_eq!((outcome.result.block, outcome.result.stop), (None, None));
     for (command, said) in [
         ("printf '\\xff\\xfe no text'", "\u{fffd}\u{fffd} no text"),
         ("echo '{\"decision\": \"deny\"'", "{\"decision\": \"deny\""),
         ("printf '\\xef\\xbb\\xbfhi'", "hi"),
     ] {
-        let fired = Bench::command(command, json!({})).call().await;
-        assert_eq!(fired.result.system_message.as_deref(), Some(said), "{command}");
+        let outcome = Bench::command(command, json!({})).call().await;
+        assert_eq!(outcome.result.system_message.as_deref(), Some(said), "{command}");
     }
 }
 
@@ -130,8 +130,8 @@ async fn input_need_not_be_read() {
         call.tool_input = json!({ "content": "x".repeat(8 << 20) });
     }
     for command in ["exec <&-; echo hi", "echo hi", "head -c 1 > /dev/null; echo hi"] {
-        let fired = Bench::command(command, json!({})).fire(payload.clone()).await;
-        assert_eq!(fired.result.system_message.as_deref(), Some("hi"), "{command}");
+        let outcome = Bench::command(command, json!({})).fire(payload.clone()).await;
+        assert_eq!(outcome.result.system_message.as_deref(), Some("hi"), "{command}");
     }
 }
 
@@ -142,9 +142,9 @@ async fn one_bad_program_leaves_the_others_alone() {
         hook("exit 3", &json!({})),
         hook(&says(&json!({ "decision": "deny", "reason": "r" })), &json!({})),
     ];
-    let fired = Bench::new(json!({ "BeforeTool": [{ "hooks": hooks }] })).call().await;
-    assert_eq!(fired.result.block.as_deref(), Some("r"));
-    let failures: Vec<_> = fired.runs.iter().map(pollux_hooks::HookRun::failure).collect();
+    let outcome = Bench::new(json!({ "BeforeTool": [{ "hooks": hooks }] })).call().await;
+    assert_eq!(outcome.result.block.as_deref(), Some("r"));
+    let failures: Vec<_> = outcome.runs.iter().map(pollux_hooks::HookRun::failure).collect();
     assert_eq!(
         failures,
         [Some("Hook timed out after 200ms".to_owned()), Some("exit code 3".to_owned()), None]
@@ -162,17 +162,17 @@ async fn a_stop_ends_programs_and_decides_nothing() {
         stopper.cancel();
     });
     let started = Instant::now();
-    let fired = bench.hooks().fire(&tool_call(), &cancel).await;
+    let outcome = bench.hooks().fire(&tool_call(), &cancel).await;
     // A hook that is not stopped would take 30 s.
     assert!(started.elapsed() < SOON);
-    assert_eq!(fired.result.block, None);
-    assert!(fired.runs.is_empty());
+    assert_eq!(outcome.result.block, None);
+    assert!(outcome.runs.is_empty());
 }
 
 #[tokio::test]
 async fn a_folder_that_is_gone_is_a_failure() {
     let bench = Bench::command("true", json!({}));
     std::fs::remove_dir_all(bench.folder.path()).unwrap();
-    let fired = bench.call().await;
-    assert!(fired.runs[0].failure().unwrap().contains("not a folder"));
+    let outcome = bench.call().await;
+    assert!(outcome.runs[0].failure().unwrap().contains("not a folder"));
 }

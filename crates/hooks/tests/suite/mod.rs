@@ -4,7 +4,7 @@ mod programs;
 use std::path::Path;
 
 use pollux_config::{Accepted, Layer, LayerKind};
-use pollux_hooks::{Fired, HookOptions, Hooks, read};
+use pollux_hooks::{EventResult, HookOptions, Hooks, read};
 use pollux_protocol::{CancellationToken, HookPayload};
 use serde_json::{Value, json};
 
@@ -29,12 +29,12 @@ impl Bench {
         Self::new(json!({ "BeforeTool": [{ "hooks": [hook(command, &fields)] }] }))
     }
 
-    pub(crate) async fn fire(&self, payload: HookPayload) -> Fired {
+    pub(crate) async fn fire(&self, payload: HookPayload) -> EventResult {
         self.hooks.fire(&payload, &CancellationToken::new()).await
     }
 
     /// Fires a call of `glob`.
-    pub(crate) async fn call(&self) -> Fired {
+    pub(crate) async fn call(&self) -> EventResult {
         self.fire(tool_call()).await
     }
 

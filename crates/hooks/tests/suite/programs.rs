@@ -10,9 +10,9 @@ use super::{Bench, hook, options, says, tool_call};
 #[tokio::test]
 async fn a_program_reads_the_event_from_its_input() {
     let bench = Bench::command("cat > event.json", json!({}));
-    let fired = bench.call().await;
-    assert_eq!(fired.runs.len(), 1);
-    assert!(fired.runs[0].succeeded() && fired.merged.is_null());
+    let outcome = bench.call().await;
+    assert_eq!(outcome.runs.len(), 1);
+    assert!(outcome.runs[0].succeeded() && outcome.merged.is_null());
     let text = bench.text("event.json");
     assert!(text.ends_with('}'), "no line end: {text:?}");
     let mut event: Value = serde_json::from_str(&text).unwrap();
@@ -86,7 +86,7 @@ async fn one_after_the_other_sees_what_was_changed() {
         hook("cat > event.json", &json!({})),
     ];
     let bench = Bench::new(json!({ "BeforeTool": [{ "sequential": true, "hooks": hooks }] }));
-    let fired = bench.call().await;
+    let outcome = bench.call().await;
     let event: Value = serde_json::from_str(&bench.text("event.json")).unwrap();
     assert_eq!(
         event["tool_input"],
@@ -94,15 +94,15 @@ async fn one_after_the_other_sees_what_was_changed() {
         "a failure changes nothing here"
     );
     // The last reply decides, even if its program failed.
-    assert_eq!(Value::from(fired.result.tool_input.unwrap()), json!({ "path": "y" }));
+    assert_eq!(Value::from(outcome.result.tool_input.unwrap()), json!({ "path": "y" }));
 }
 
 #[tokio::test]
 async fn a_block_does_not_keep_later_programs_from_running() {
     let hooks = [hook("echo no >&2; exit 2", &json!({})), hook("touch ran", &json!({}))];
     let bench = Bench::new(json!({ "BeforeTool": [{ "sequential": true, "hooks": hooks }] }));
-    let fired = bench.call().await;
-    assert_eq!(fired.result.block.as_deref(), Some("no"));
+    let outcome = bench.call().await;
+    assert_eq!(outcome.result.block.as_deref(), Some("no"));
     assert!(bench.folder.path().join("ran").exists());
 }
 
@@ -112,8 +112,8 @@ async fn replies_count_in_the_order_of_the_settings() {
         hook(&format!("sleep {seconds}; echo '{{\"systemMessage\":\"{words}\"}}'"), &json!({}))
     };
     let bench = Bench::new(json!({ "BeforeTool": [{ "hooks": [say(0.5, "a"), say(0.0, "b")] }] }));
-    let fired = bench.call().await;
-    assert_eq!(fired.result.system_message.as_deref(), Some("a\nb"));
+    let outcome = bench.call().await;
+    assert_eq!(outcome.result.system_message.as_deref(), Some("a\nb"));
 }
 
 #[tokio::test]
@@ -146,9 +146,9 @@ async fn only_those_that_are_meant_run() {
 #[tokio::test]
 async fn nobody_to_run_costs_nothing() {
     let bench = Bench::new(json!({}));
-    let fired = bench.fire(HookPayload::BeforeAgent { prompt: "x".to_owned() }).await;
-    assert!(fired.runs.is_empty());
-    assert_eq!(fired.result, pollux_hooks::HookResult::default());
+    let outcome = bench.fire(HookPayload::BeforeAgent { prompt: "x".to_owned() }).await;
+    assert!(outcome.runs.is_empty());
+    assert_eq!(outcome.result, pollux_hooks::HookResult::default());
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn many_programs_at_once() {
     let hooks: Vec<Value> =
         (0..80).map(|n| hook(&format!("sleep 0.05; echo {n} >> log"), &json!({}))).collect();
     let bench = Bench::new(json!({ "BeforeTool": [{ "hooks": hooks }] }));
-    let fired = bench.call().await;
-    assert_eq!(fired.runs.iter().filter(|run| run.succeeded()).count(), 80);
+    let outcome = bench.call().await;
+    assert_eq!(outcome.runs.iter().filter(|run| run.succeeded()).count(), 80);
     assert_eq!(bench.text("log").lines().count(), 80);
 }

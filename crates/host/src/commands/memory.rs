@@ -49,7 +49,7 @@ impl Command for MemoryCommand {
         Some("list|show|refresh|add FACT|inbox")
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

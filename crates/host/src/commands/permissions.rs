@@ -122,7 +122,7 @@ impl Command for Permissions {
         true
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

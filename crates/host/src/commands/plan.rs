@@ -31,7 +31,7 @@ impl Command for Plan {
         Some("[show|PROMPT]")
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

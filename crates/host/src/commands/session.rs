@@ -28,7 +28,7 @@ impl Command for Compress {
         Some("[undo]")
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 
@@ -66,7 +66,7 @@ impl Command for Model {
         true
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 
@@ -102,7 +102,7 @@ impl Command for Mode {
         true
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 
@@ -141,7 +141,7 @@ impl Command for Stats {
         true
     }
 
-    fn needs_person(&self) -> bool {
+    fn needs_user(&self) -> bool {
         true
     }
 

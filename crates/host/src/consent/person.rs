@@ -6,7 +6,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pollux_config::consent::{ConsentStore, ConsentVerdict, EarlierAnswers, Way, decide, short};
+use pollux_config::consent::{
+    ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, decide, short,
+};
 use pollux_config::{Accepted, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
 use pollux_protocol::{
     ConsentItem, Modification, Operator, Question, QuestionChoice, QuestionOutcome,
@@ -19,13 +21,13 @@ use crate::setup::Beginning;
 /// Decides which items of the folder take effect, and asks `operator` about open ones.
 pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operator) -> Accepted {
     let trust = beginning.found.trust;
-    if trust.state != TrustState::Unknown && Way::from(trust) != Way::Pinned {
+    if trust.state != TrustState::Unknown && ConsentMode::from(trust) != ConsentMode::Pinned {
         return pinned(beginning);
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
     let known = EarlierAnswers::of(&store, &beginning.cwd);
-    let verdicts = decide(&items, known, Way::Pinned, true);
+    let verdicts = decide(&items, known, ConsentMode::Pinned, true);
     let is_open = |(_, verdict): &(_, &ConsentVerdict)| **verdict == ConsentVerdict::Ask;
     let open: Vec<&ConsentItem> =
         items.iter().zip(&verdicts).filter(is_open).map(|(item, _)| item).collect();

@@ -33,7 +33,7 @@ use part::PartSlot;
 /// service for an `{"error": …}` object.
 pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
     let decoded = serde_json::from_slice::<WireResponse>(json).or_else(|error| {
-        surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
+        surrogates::repair_surrogates(json).map_or(Err(error), |json| serde_json::from_slice(&json))
     });
     match decoded {
         Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json)),

@@ -47,7 +47,7 @@ fn a_name_tells_limits_family_and_signatures() {
             media_in_responses: media,
             web_search: true,
             reads_urls: true,
-            tells_overflow: false,
+            rejects_overflow: false,
         };
         assert_eq!(limits(name), expected, "{name}");
         assert_eq!(family(name).as_str(), family_name, "{name}");

@@ -138,7 +138,8 @@ impl Answer {
     /// Decodes the payload, unless it is an error.
     fn decode(&self, json: &[u8]) -> Result<WireAnswer, ModelError> {
         let decoded = serde_json::from_slice::<WireAnswer>(json).or_else(|error| {
-            surrogates::mended(json).map_or(Err(error), |json| serde_json::from_slice(&json))
+            surrogates::repair_surrogates(json)
+                .map_or(Err(error), |json| serde_json::from_slice(&json))
         });
         match decoded {
             Ok(wire) if wire.error.is_some() || wire.object.text == "error" => {

@@ -70,7 +70,7 @@ impl ChatModel {
         let served =
             self.service.connection.server.as_ref().and_then(|server| server.context(&self.name));
         let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        ModelLimits { context, tells_overflow: true, ..ModelLimits::default() }
+        ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() }
     }
 
     fn shape(&self, emulated: bool) -> Shape {

@@ -69,10 +69,10 @@ impl Stream {
                     return Some((Err(failure::in_stream(&error, self.retry_fetch_errors)), None));
                 }
             };
-            match self.answer.hear_event(&event) {
-                Heard::Nothing => {}
-                Heard::Done => return self.answer.ended(true),
-                Heard::Said(chunk) => {
+            match self.answer.read_event(&event) {
+                ReceivedEvent::Nothing => {}
+                ReceivedEvent::Done => return self.answer.ended(true),
+                ReceivedEvent::Chunk(chunk) => {
                     let source = Source::Events(events);
                     let next = chunk.is_ok().then_some(Self { source, ..self });
                     return Some((chunk, next));
@@ -83,18 +83,18 @@ impl Stream {
 }
 
 /// Result of processing an event.
-enum Heard {
+enum ReceivedEvent {
     Nothing,
     Done,
-    Said(Result<ResponseChunk, ModelError>),
+    Chunk(Result<ResponseChunk, ModelError>),
 }
 
 impl Answer {
-    fn hear_event(&mut self, event: &ServerEvent) -> Heard {
+    fn read_event(&mut self, event: &ServerEvent) -> ReceivedEvent {
         match event.data.trim() {
-            "" => Heard::Nothing,
-            DONE => Heard::Done,
-            data => Heard::Said(self.take_event(&event.name, data.as_bytes())),
+            "" => ReceivedEvent::Nothing,
+            DONE => ReceivedEvent::Done,
+            data => ReceivedEvent::Chunk(self.take_event(&event.name, data.as_bytes())),
         }
     }
 
@@ -133,10 +133,10 @@ pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<ResponseChunk>, ModelError
     let mut answer = Answer::new(reading);
     let mut chunks = Vec::new();
     while let Some(event) = decoder.pop() {
-        match answer.hear_event(&event) {
-            Heard::Nothing => {}
-            Heard::Said(chunk) => chunks.push(chunk?),
-            Heard::Done => {
+        match answer.read_event(&event) {
+            ReceivedEvent::Nothing => {}
+            ReceivedEvent::Chunk(chunk) => chunks.push(chunk?),
+            ReceivedEvent::Done => {
                 chunks.extend(answer.last_chunk(true));
                 return Ok(chunks);
             }

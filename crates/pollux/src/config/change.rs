@@ -8,16 +8,21 @@ use pollux_config::{
 };
 use serde_json::{Value, json};
 
-use super::{Answer, Desk, place, shown};
+use super::{Answer, ConfigContext, place, shown};
 use crate::exit::Failure;
 
 /// Writes a value.
-pub(super) fn set(desk: &Desk, key: &str, text: &str, scope: FileScope) -> Result<Answer, Failure> {
+pub(super) fn set(
+    context: &ConfigContext,
+    key: &str,
+    text: &str,
+    scope: FileScope,
+) -> Result<Answer, Failure> {
     let refused = |error: assign::AssignError| Failure::general(error.to_string());
     let (setting, kind) = assign::target(key).map_err(refused)?;
     assign::check_scope(key, setting, scope).map_err(refused)?;
     let value = assign::value(key, kind, text).map_err(refused)?;
-    let path = file(desk, scope)?;
+    let path = file(context, scope)?;
     let names: Vec<&str> = key.split('.').collect();
     let changed = edit_file(scope, &path, &|text| edit::set(&path, text, &names, &value))
         .map_err(|error| failure(&error))?;
@@ -26,14 +31,18 @@ pub(super) fn set(desk: &Desk, key: &str, text: &str, scope: FileScope) -> Resul
         Changed::Yes => format!("{key} = {value_shown} saved in {}", path.display()),
         Changed::No => format!("{key} is {value_shown} already in {}", path.display()),
     };
-    let mut answer = finish(desk, key, scope, &path, changed, words);
+    let mut answer = finish(context, key, scope, &path, changed, words);
     answer.json["value"] = masked(key, &value);
     Ok(answer)
 }
 
 /// Removes a value.
-pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, Failure> {
-    let path = file(desk, scope)?;
+pub(super) fn unset(
+    context: &ConfigContext,
+    key: &str,
+    scope: FileScope,
+) -> Result<Answer, Failure> {
+    let path = file(context, scope)?;
     let names: Vec<&str> = key.split('.').collect();
     let changed = edit_file(scope, &path, &|text| edit::unset(&path, text, &names))
         .map_err(|error| failure(&error))?;
@@ -45,12 +54,12 @@ pub(super) fn unset(desk: &Desk, key: &str, scope: FileScope) -> Result<Answer, 
         Changed::Yes => format!("{key} removed from {}", path.display()),
         Changed::No => format!("{key} is not set in {}", path.display()),
     };
-    Ok(finish(desk, key, scope, &path, changed, words))
+    Ok(finish(context, key, scope, &path, changed, words))
 }
 
 /// Renames old keys.
-pub(super) fn migrate(desk: &Desk, scope: FileScope) -> Result<Answer, Failure> {
-    let path = file(desk, scope)?;
+pub(super) fn migrate(context: &ConfigContext, scope: FileScope) -> Result<Answer, Failure> {
+    let path = file(context, scope)?;
     let keys = migrate_file(scope, &path).map_err(|error| failure(&error))?;
     let text = if keys.is_empty() {
         format!("{} contains no old keys", path.display())
@@ -69,10 +78,10 @@ fn failure(error: &ConfigError) -> Failure {
 }
 
 /// Returns the file of a scope. In the home directory the project's file is the user's.
-fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
-    let path = scope.path(&desk.places, &desk.cwd);
+fn file(context: &ConfigContext, scope: FileScope) -> Result<PathBuf, Failure> {
+    let path = scope.path(&context.places, &context.cwd);
     let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
-    if scope == FileScope::Project && real(&desk.cwd) == real(&desk.places.home) {
+    if scope == FileScope::Project && real(&context.cwd) == real(&context.places.home) {
         return Err(Failure::general(
             "This folder is the home directory, whose settings are the user's: use --user.",
         ));
@@ -82,14 +91,14 @@ fn file(desk: &Desk, scope: FileScope) -> Result<PathBuf, Failure> {
 
 /// Returns the result of a change, with remarks about its effect.
 fn finish(
-    desk: &Desk,
+    context: &ConfigContext,
     key: &str,
     scope: FileScope,
     path: &Path,
     changed: Changed,
     text: String,
 ) -> Answer {
-    let (effective, notes) = effect(desk, key, scope);
+    let (effective, notes) = effect(context, key, scope);
     let json = json!({
         "key": key,
         "scope": scope.as_str(),
@@ -102,8 +111,8 @@ fn finish(
 }
 
 /// Returns the effective value, and the reasons why it differs from the value in the file.
-fn effect(desk: &Desk, key: &str, scope: FileScope) -> (Option<Value>, Vec<String>) {
-    let loaded = match desk.load_quietly() {
+fn effect(context: &ConfigContext, key: &str, scope: FileScope) -> (Option<Value>, Vec<String>) {
+    let loaded = match context.load_quietly() {
         Ok(loaded) => loaded,
         Err(failure) => return (None, vec![failure.message]),
     };

@@ -61,7 +61,7 @@ impl History {
                 let end = place + 1 + usize::from(told);
                 let after = place + fold.entries.len();
                 self.entries.splice(place..end, fold.entries);
-                self.mend_border(after);
+                self.repair_border(after);
             }
             for whole in fold.whole {
                 if let Some(short) = self.entries.iter_mut().find(|entry| entry.id == whole.id) {
@@ -114,14 +114,14 @@ impl History {
         // Without an answer of the model after them, results would be followed by a text.
         let is_answered = !answers(&self.entries[last])
             || next.is_some_and(|next| next.content.role == Role::Model);
-        let goes_on = next.is_some_and(|next| next.content.role == Role::Model);
-        let has_words = !summary.words.trim().is_empty() && (summary.acknowledged || goes_on);
+        let is_continued = next.is_some_and(|next| next.content.role == Role::Model);
+        let has_words = !summary.words.trim().is_empty() && (summary.acknowledged || is_continued);
         (first <= last && is_whole && is_answered && has_words).then_some((first, last))
     }
 
     /// Inserts a placeholder for the model's turn between results and a text that follows them
     /// because the turns between them are gone.
-    fn mend_border(&mut self, place: usize) {
+    fn repair_border(&mut self, place: usize) {
         let answers = |entry: &HistoryEntry| entry.content.responses().next().is_some();
         let Some([before, next]) = place.checked_sub(1).and_then(|at| self.entries.get(at..=place))
         else {

@@ -188,7 +188,7 @@ impl SandboxAudit {
         for (path, before) in configurations {
             let Some(after) = text_of(path) else { continue };
             let before = before.as_deref().unwrap_or_default();
-            if let Some((text, keys)) = git_config::taken_back(before, &after) {
+            if let Some((text, keys)) = git_config::reverted(before, &after) {
                 let written =
                     pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::default());
                 let error = written.err().map(|error| error.to_string());

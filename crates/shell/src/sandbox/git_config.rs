@@ -112,7 +112,7 @@ fn is_plain_address(value: &str) -> bool {
 
 /// Returns the text of a configuration with only the permitted changes, and the names of the keys
 /// that were reverted; `None` if all changes are permitted.
-pub(super) fn taken_back(before: &str, after: &str) -> Option<(String, Vec<String>)> {
+pub(super) fn reverted(before: &str, after: &str) -> Option<(String, Vec<String>)> {
     if before == after {
         return None;
     }
@@ -257,7 +257,7 @@ mod tests {
             "# only a comment\n",
             "[submodule \"x\"]\n\turl = /srv/x\n\tactive = true\n\tupdate = rebase\n",
         ] {
-            assert_eq!(taken_back(BEFORE, &format!("{BEFORE}{added}")), None, "{added}");
+            assert_eq!(reverted(BEFORE, &format!("{BEFORE}{added}")), None, "{added}");
         }
     }
 
@@ -280,16 +280,16 @@ mod tests {
             ("[core]\n\tfsmonitor = a\\\nb\n", "core.fsmonitor"),
             ("[core]\n\tbare = true\n", "core.bare"),
         ] {
-            let (text, names) = taken_back(BEFORE, &format!("{BEFORE}{added}")).unwrap();
+            let (text, names) = reverted(BEFORE, &format!("{BEFORE}{added}")).unwrap();
             assert_eq!(names, [name], "{added}");
-            assert_eq!(taken_back(BEFORE, &text), None, "{text}");
+            assert_eq!(reverted(BEFORE, &text), None, "{text}");
         }
     }
 
     #[test]
     fn removed_keys_return_and_what_cannot_be_read_is_as_before() {
         let (text, names) =
-            taken_back(BEFORE, "[core]\n\tbare = false\n[user]\n\tname = A\n").unwrap();
+            reverted(BEFORE, "[core]\n\tbare = false\n[user]\n\tname = A\n").unwrap();
         assert_eq!(names, ["alias.st", "core.pager"]);
         assert!(text.contains("name = A") && text.contains("st = status"), "{text}");
         for broken in [
@@ -299,7 +299,7 @@ mod tests {
             "[core]\n\ta = \"\n",
             "\u{feff}[core]\n",
         ] {
-            let (text, _) = taken_back(
+            let (text, _) = reverted(
                 BEFORE,
                 &format!("{BEFORE}{broken}").replace("[alias]\n\tst = status\nfs", "fs"),
             )
@@ -311,7 +311,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text: String) {
-            taken_back("", &text);
+            reverted("", &text);
         }
     }
 }

@@ -79,8 +79,8 @@ pub(crate) fn confine(
     job_list: Option<&Path>,
 ) -> Result<(Command, ConfinedStart), ShellError> {
     let refuse = |reason: String| ShellError::Confinement { level: spec.level, reason };
-    if let Some(lack) = SandboxSupport::probe().lack(spec.level) {
-        return Err(refuse(lack.trim_end_matches('.').to_owned()));
+    if let Some(reason) = SandboxSupport::probe().unavailable_reason(spec.level) {
+        return Err(refuse(reason.trim_end_matches('.').to_owned()));
     }
     let temporary = if spec.level == ConfinementLevel::Inspect {
         let folder =

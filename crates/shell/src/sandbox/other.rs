@@ -47,7 +47,7 @@ pub(crate) fn confine(
     _arguments: &[OsString],
     _job_list: Option<&Path>,
 ) -> Result<(Command, ConfinedStart), ShellError> {
-    let reason = SandboxSupport::probe().lack(spec.level).unwrap_or_default();
+    let reason = SandboxSupport::probe().unavailable_reason(spec.level).unwrap_or_default();
     let reason = reason.trim_end_matches('.').to_owned();
     Err(ShellError::Confinement { level: spec.level, reason })
 }

@@ -47,7 +47,7 @@ impl SandboxSupport {
     }
 
     /// Returns the reason for which a level is not available; `None` if it is available.
-    pub fn lack(&self, level: ConfinementLevel) -> Option<&'static str> {
+    pub fn unavailable_reason(&self, level: ConfinementLevel) -> Option<&'static str> {
         let SandboxMechanisms { landlock, seccomp, mount_attributes, processor, .. } = self.0;
         let has_namespace = self.0.mount_namespace || self.0.user_namespace;
         let needs_landlock =
@@ -81,7 +81,7 @@ impl SandboxSupport {
     /// empty for a level that is not available.
     pub fn limits(&self, level: ConfinementLevel) -> Vec<&'static str> {
         let mut limits = Vec::new();
-        if level == ConfinementLevel::None || self.lack(level).is_some() {
+        if level == ConfinementLevel::None || self.unavailable_reason(level).is_some() {
             return limits;
         }
         if level == ConfinementLevel::Inspect && self.0.landlock < 6 {
@@ -122,7 +122,7 @@ mod tests {
         };
         let held = |mechanisms| {
             let support = SandboxSupport::from_mechanisms(mechanisms);
-            ConfinementLevel::ALL.map(|level| support.lack(level).is_none())
+            ConfinementLevel::ALL.map(|level| support.unavailable_reason(level).is_none())
         };
         assert_eq!(held(all), [true; 4]);
         let lacks = [
@@ -141,8 +141,9 @@ mod tests {
         for (mechanisms, expected) in lacks {
             assert_eq!(held(mechanisms), expected, "{mechanisms:?}");
             let support = SandboxSupport::from_mechanisms(mechanisms);
-            for level in
-                ConfinementLevel::ALL.into_iter().filter(|level| support.lack(*level).is_some())
+            for level in ConfinementLevel::ALL
+                .into_iter()
+                .filter(|level| support.unavailable_reason(*level).is_some())
             {
                 assert!(support.limits(level).is_empty(), "{mechanisms:?}");
             }
@@ -161,7 +162,8 @@ mod tests {
             mount_attributes: false,
             ..all
         };
-        let lack = SandboxSupport::from_mechanisms(old).lack(ConfinementLevel::Protect);
+        let lack =
+            SandboxSupport::from_mechanisms(old).unavailable_reason(ConfinementLevel::Protect);
         assert!(lack.unwrap().contains("5.12"), "{lack:?}");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_shell::{
-    BackgroundProcess, BackgroundProcesses, OutputChunk, ProcessState, Ran, TerminalSize, Wish,
-    run_or_hand_over,
+    BackgroundProcess, BackgroundProcesses, CommandOp, OutputChunk, ProcessState, Ran,
+    TerminalSize, run_or_hand_over,
 };
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
@@ -108,15 +108,15 @@ async fn a_command_under_way_is_handed_over() {
     let clock = StoppedClock::new();
     let (folder, processes) = registry();
     let go = Fifo::new(folder.path().join("go"));
-    let (wish, wishes) = unbounded_channel();
+    let (op, ops) = unbounded_channel();
     let line = &format!("echo before; read x <'{}'; echo after; exit 4", go.path().display());
     let mut command = command(line);
     command.timeout = Some(Duration::from_secs(10));
     let on_output = |_: OutputChunk<'_>| {
-        wish.send(Wish::HandOver).ok();
+        op.send(CommandOp::MoveToBackground).ok();
     };
     let cancel = CancellationToken::new();
-    let ran = run_or_hand_over(command, cancel.clone(), on_output, wishes, &processes).await;
+    let ran = run_or_hand_over(command, cancel.clone(), on_output, ops, &processes).await;
     let Ran::InBackground(process) = ran.unwrap() else { panic!("it was not handed over") };
     // The process no longer belongs to the call: neither a cancel nor the time limit ends it.
     cancel.cancel();
@@ -132,7 +132,7 @@ async fn a_command_under_way_is_handed_over() {
 async fn a_command_in_a_terminal_is_handed_over_with_its_terminal() {
     let (folder, processes) = registry();
     let go = Fifo::new(folder.path().join("go"));
-    let (wish, wishes) = unbounded_channel();
+    let (op, ops) = unbounded_channel();
     let mut command = command(&format!(
         "printf '\\033[32mbefore\\033[0m\\n'; read x <'{}'; test -t 0 && printf 'after\\r\\n'",
         go.path().display()
@@ -140,11 +140,11 @@ async fn a_command_in_a_terminal_is_handed_over_with_its_terminal() {
     command.terminal = Some(TerminalSize::default());
     let on_output = |chunk: OutputChunk<'_>| {
         if matches!(chunk, OutputChunk::Screen { lines, .. } if lines.text() == "before") {
-            wish.send(Wish::HandOver).ok();
+            op.send(CommandOp::MoveToBackground).ok();
         }
     };
     let cancel = CancellationToken::new();
-    let ran = run_or_hand_over(command, cancel, on_output, wishes, &processes).await;
+    let ran = run_or_hand_over(command, cancel, on_output, ops, &processes).await;
     let Ran::InBackground(process) = ran.unwrap() else { panic!("it was not handed over") };
     go.go();
     assert_eq!(process.ended().await, exited(0));
@@ -167,9 +167,9 @@ async fn a_process_with_a_terminal_is_logged_as_plain_text() {
 #[tokio::test]
 async fn a_command_that_ends_first_is_not_handed_over() {
     let (_folder, processes) = registry();
-    let (_wish, wishes) = unbounded_channel();
+    let (_wish, ops) = unbounded_channel();
     let cancel = CancellationToken::new();
-    let ran = run_or_hand_over(command("exit 2"), cancel, |_| {}, wishes, &processes).await;
+    let ran = run_or_hand_over(command("exit 2"), cancel, |_| {}, ops, &processes).await;
     let Ran::Ended(outcome) = ran.unwrap() else { panic!("it was handed over") };
     assert_eq!(outcome.exit_code, Some(2));
     assert!(processes.list().is_empty());

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pollux_shell::{
-    BackgroundProcesses, Ended, OutputChunk, Ran, ShellCommand, ShellOutcome, Spill, TerminalSize,
-    Wish, run, run_or_hand_over,
+    BackgroundProcesses, CommandOp, Ended, OutputChunk, Ran, ShellCommand, ShellOutcome, Spill,
+    TerminalSize, run, run_or_hand_over,
 };
 use pretty_assertions::assert_eq;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -25,21 +25,20 @@ async fn sh(line: &str) -> ShellOutcome {
 /// the prompt when the command waits for input.
 async fn with_person(
     command: ShellCommand,
-    mut person: impl FnMut(Seen<'_>, &UnboundedSender<Wish>) + Send,
+    mut person: impl FnMut(Seen<'_>, &UnboundedSender<CommandOp>) + Send,
 ) -> ShellOutcome {
     let folder = tempfile::tempdir().unwrap();
     let processes = BackgroundProcesses::new(folder.path());
-    let (wish, wishes) = unbounded_channel();
+    let (op, ops) = unbounded_channel();
     let on_output = |chunk: OutputChunk<'_>| match chunk {
-        OutputChunk::Screen { lines, .. } => person(Seen::Screen(&lines.text()), &wish),
+        OutputChunk::Screen { lines, .. } => person(Seen::Screen(&lines.text()), &op),
         OutputChunk::Input(Some(awaited)) => {
-            person(Seen::Question(&awaited.prompt, awaited.secret), &wish);
+            person(Seen::Question(&awaited.prompt, awaited.secret), &op);
         }
         _ => {}
     };
-    let ran =
-        run_or_hand_over(command, CancellationToken::new(), on_output, wishes, &processes).await;
-    let Ran::Ended(outcome) = ran.unwrap() else { panic!("nobody wished for that") };
+    let ran = run_or_hand_over(command, CancellationToken::new(), on_output, ops, &processes).await;
+    let Ran::Ended(outcome) = ran.unwrap() else { panic!("nobody op for that") };
     *outcome
 }
 
@@ -49,8 +48,8 @@ enum Seen<'a> {
     Question(&'a str, bool),
 }
 
-fn keys(text: &str) -> Wish {
-    Wish::Type(text.as_bytes().to_vec())
+fn keys(text: &str) -> CommandOp {
+    CommandOp::Type(text.as_bytes().to_vec())
 }
 
 #[tokio::test]
@@ -94,10 +93,10 @@ async fn a_person_answers_a_question() {
     let questions = Arc::new(Mutex::new(Vec::new()));
     let asked = Arc::clone(&questions);
     let command = in_terminal("printf 'Your name? '; read name; echo \"Hello, $name.\"");
-    let outcome = with_person(command, move |seen, wish| {
+    let outcome = with_person(command, move |seen, op| {
         if let Seen::Question(prompt, secret) = seen {
             asked.lock().unwrap().push((prompt.to_owned(), secret));
-            wish.send(keys("Ada\r")).unwrap();
+            op.send(keys("Ada\r")).unwrap();
         }
     })
     .await;
@@ -111,10 +110,10 @@ async fn a_password_is_a_secret() {
     let questions = Arc::new(Mutex::new(Vec::new()));
     let asked = Arc::clone(&questions);
     let line = "printf 'Password: '; stty -echo; read word; stty echo; echo; test \"$word\" = open && echo in";
-    let outcome = with_person(in_terminal(line), move |seen, wish| {
+    let outcome = with_person(in_terminal(line), move |seen, op| {
         if let Seen::Question(prompt, secret) = seen {
             asked.lock().unwrap().push((prompt.to_owned(), secret));
-            wish.send(keys("open\r")).unwrap();
+            op.send(keys("open\r")).unwrap();
         }
     })
     .await;
@@ -125,9 +124,9 @@ async fn a_password_is_a_secret() {
 #[tokio::test]
 async fn python_asks_too() {
     let line = "python3 -c 'print(int(input(\"n = \")) * 2)'";
-    let outcome = with_person(in_terminal(line), |seen, wish| {
+    let outcome = with_person(in_terminal(line), |seen, op| {
         if let Seen::Question("n =", false) = seen {
-            wish.send(keys("21\r")).unwrap();
+            op.send(keys("21\r")).unwrap();
         }
     })
     .await;
@@ -146,10 +145,10 @@ async fn an_editor_is_used_and_left() {
         file.display()
     );
     let mut typed = false;
-    let outcome = with_person(in_terminal(&line), move |seen, wish| {
+    let outcome = with_person(in_terminal(&line), move |seen, op| {
         if !typed && matches!(seen, Seen::Screen(screen) if screen.contains('~')) {
             typed = true;
-            wish.send(keys("ihello\x1b:wq\r")).unwrap();
+            op.send(keys("ihello\x1b:wq\r")).unwrap();
         }
     })
     .await;
@@ -211,17 +210,17 @@ async fn keys_can_interrupt_and_end_input() {
     if !interrupts_are_ignored() {
         // Until `cat` reads, there is no process that the interrupt would end.
         let interrupted = in_terminal("trap 'echo caught; exit 5' INT; cat");
-        let outcome = with_person(interrupted, |seen, wish| {
+        let outcome = with_person(interrupted, |seen, op| {
             if let Seen::Question(..) = seen {
-                wish.send(keys("\x03")).unwrap();
+                op.send(keys("\x03")).unwrap();
             }
         })
         .await;
         assert_eq!(outcome.exit_code, Some(5));
     }
-    let outcome = with_person(in_terminal("cat; echo over"), |seen, wish| {
+    let outcome = with_person(in_terminal("cat; echo over"), |seen, op| {
         if let Seen::Question(..) = seen {
-            wish.send(keys("said\r\x04")).unwrap();
+            op.send(keys("said\r\x04")).unwrap();
         }
     })
     .await;
@@ -231,9 +230,9 @@ async fn keys_can_interrupt_and_end_input() {
 #[tokio::test]
 async fn the_size_can_change() {
     let line = "trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done";
-    let outcome = with_person(in_terminal(line), |seen, wish| {
+    let outcome = with_person(in_terminal(line), |seen, op| {
         if let Seen::Screen("ready") = seen {
-            wish.send(Wish::Resize(TerminalSize::new(132, 50))).unwrap();
+            op.send(CommandOp::Resize(TerminalSize::new(132, 50))).unwrap();
         }
     })
     .await;
@@ -312,11 +311,11 @@ async fn a_flood_is_cut_in_the_middle_and_whole_in_its_file() {
 #[tokio::test]
 async fn keys_for_a_program_that_reads_nothing_cost_nothing() {
     let mut sent = false;
-    let outcome = with_person(in_terminal("echo ready; sleep 1; echo end"), move |seen, wish| {
+    let outcome = with_person(in_terminal("echo ready; sleep 1; echo end"), move |seen, op| {
         if !sent && matches!(seen, Seen::Screen(_)) {
             sent = true;
             for _ in 0..1000 {
-                wish.send(Wish::Type(vec![b'x'; 10_000])).unwrap();
+                op.send(CommandOp::Type(vec![b'x'; 10_000])).unwrap();
             }
         }
     })

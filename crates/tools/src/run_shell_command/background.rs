@@ -87,7 +87,7 @@ impl RunShellCommand {
                 biased;
                 () = cancel.cancelled() => return Moment::Cancelled,
                 state = process.ended() => return Moment::Ended(state),
-                Some(wish) = input.next() => match wish {
+                Some(op) = input.next() => match op {
                     CallInput::Stop => return Moment::Cancelled,
                     CallInput::Background => return Moment::Running,
                     CallInput::Key(_) | CallInput::Resize { .. } => {}

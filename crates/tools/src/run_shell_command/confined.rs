@@ -25,11 +25,11 @@ pub(super) fn report_weaker_level(context: &ToolContext, confinement: CallConfin
     static IS_REPORTED: AtomicBool = AtomicBool::new(false);
     let CallConfinement { level, intended, .. } = confinement;
     let Some(reporter) = context.reporter.as_ref().filter(|_| level != intended) else { return };
-    let Some(reason) = SandboxSupport::probe().lack(intended) else { return };
+    let Some(reason) = SandboxSupport::probe().unavailable_reason(intended) else { return };
     if IS_REPORTED.swap(true, Ordering::Relaxed) {
         return;
     }
-    reporter(BackgroundEnd::ForPerson(format!(
+    reporter(BackgroundEnd::ForUser(format!(
         "Commands that should be confined at {} run at {} here. {reason} See pollux sandbox status.",
         intended.as_str(),
         level.as_str()
@@ -128,7 +128,7 @@ impl Confined {
                 let changes = finish.await.unwrap_or_default();
                 if let Some(reporter) = reporter {
                     for change in &changes {
-                        reporter(BackgroundEnd::ForPerson(note(change)));
+                        reporter(BackgroundEnd::ForUser(note(change)));
                     }
                 }
             });

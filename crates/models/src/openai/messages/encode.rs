@@ -54,12 +54,12 @@ struct Draft {
     shape: Shape,
     results: Vec<u8>,
     /// Text and media in their order.
-    said: Vec<Said>,
+    said: Vec<MessageContent>,
     calls: Vec<u8>,
     reasoning: Vec<u8>,
 }
 
-enum Said {
+enum MessageContent {
     Words(String),
     Media(Value),
 }
@@ -81,7 +81,7 @@ impl Draft {
                     file.mime_type.as_deref().is_some_and(|kind| kind.starts_with("image/"));
                 let fetched = file.file_uri.starts_with("https://");
                 if image && fetched && self.shape.vision {
-                    self.said.push(Said::Media(image_part(&file.file_uri)));
+                    self.said.push(MessageContent::Media(image_part(&file.file_uri)));
                 } else {
                     self.say(&format!("[The model cannot read the file {}.]", file.file_uri));
                 }
@@ -108,9 +108,9 @@ impl Draft {
 
     fn say(&mut self, words: &str) {
         match self.said.last_mut() {
-            Some(Said::Words(text)) => text.push_str(words),
+            Some(MessageContent::Words(text)) => text.push_str(words),
             _ if words.is_empty() => {}
-            _ => self.said.push(Said::Words(words.to_owned())),
+            _ => self.said.push(MessageContent::Words(words.to_owned())),
         }
     }
 
@@ -130,7 +130,7 @@ impl Draft {
             _ => None,
         };
         match media {
-            Some(part) => self.said.push(Said::Media(part)),
+            Some(part) => self.said.push(MessageContent::Media(part)),
             None => self.say(&format!("[{mime_type}: this model cannot read it.]")),
         }
     }
@@ -170,15 +170,15 @@ impl Draft {
 
     fn finish(self) -> Result<Pieces, serde_json::Error> {
         let Self { results, said, calls, reasoning, .. } = self;
-        let has_media = said.iter().any(|one| matches!(one, Said::Media(_)));
+        let has_media = said.iter().any(|one| matches!(one, MessageContent::Media(_)));
         let (mut text, mut media) = (Bytes::new(), Vec::new());
         for one in said {
             match one {
-                Said::Words(words) if has_media => {
+                MessageContent::Words(words) if has_media => {
                     append(&mut media, &json!({"type": "text", "text": words}))?;
                 }
-                Said::Words(words) => text = escaped(&words)?,
-                Said::Media(part) => append(&mut media, &part)?,
+                MessageContent::Words(words) => text = escaped(&words)?,
+                MessageContent::Media(part) => append(&mut media, &part)?,
             }
         }
         Ok(Pieces {

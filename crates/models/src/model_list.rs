@@ -26,7 +26,7 @@ pub(crate) enum Source {
 
 /// Models by their requested name or alias. A model is built once, so that its encoded entries can
 /// be reused in the next turn.
-pub(crate) struct Roster {
+pub(crate) struct ModelList {
     source: Source,
     configs: Arc<ModelConfigs>,
     recorder: Option<Arc<ResponseRecorder>>,
@@ -35,7 +35,7 @@ pub(crate) struct Roster {
     models: Mutex<HashMap<String, BuiltModel>>,
 }
 
-impl Roster {
+impl ModelList {
     pub(crate) fn new(
         source: Source,
         configs: Arc<ModelConfigs>,
@@ -65,10 +65,12 @@ impl Roster {
 
     /// Returns the name to request for a side call of the conversation with `main`; for a
     /// recording, always the alias.
-    fn beside<'a>(&self, alias: &'a str, main: &'a str) -> &'a str {
+    fn side_model<'a>(&self, alias: &'a str, main: &'a str) -> &'a str {
         match &self.source {
             Source::Replay(_) => alias,
-            Source::Services(_, defaults) => route::beside(alias, main, &self.configs, defaults),
+            Source::Services(_, defaults) => {
+                route::side_model(alias, main, &self.configs, defaults)
+            }
         }
     }
 
@@ -100,13 +102,13 @@ impl Roster {
 }
 
 #[async_trait]
-impl Models for Roster {
+impl Models for ModelList {
     /// Selects a model. An explicitly requested model is used unchanged; `auto` is the pro model
     /// (for other vendors the first model in the service's list). No model is asked to choose,
     /// whatever the mode.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
-        let requested = match &context.beside {
-            Some(main) => self.beside(&context.requested, main),
+        let requested = match &context.conversation_model {
+            Some(main) => self.side_model(&context.requested, main),
             None => &context.requested,
         };
         let BuiltModel { model, limits, family } = self.find(requested).await?;

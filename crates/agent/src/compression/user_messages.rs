@@ -30,9 +30,9 @@ const LEAST: usize = 160;
 
 /// Prompts of a user, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said(Vec<String>);
+pub struct UserMessages(Vec<String>);
 
-impl Said {
+impl UserMessages {
     /// Returns the user's messages in these contents, and those that a snapshot among the contents
     /// lists. The text is exact, and repeated prompts are listed once.
     pub fn in_contents<'a>(contents: impl IntoIterator<Item = &'a Content>) -> Self {

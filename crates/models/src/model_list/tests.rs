@@ -2,20 +2,20 @@ use serde_json::json;
 
 use super::*;
 
-fn roster(setting: &serde_json::Value) -> Roster {
+fn list(setting: &serde_json::Value) -> ModelList {
     let replay = Arc::new(Replay::from_text("", true).unwrap());
-    Roster::new(Source::Replay(replay), Arc::new(ModelConfigs::new(Some(setting))), None, None)
+    ModelList::new(Source::Replay(replay), Arc::new(ModelConfigs::new(Some(setting))), None, None)
 }
 
-async fn choose(roster: &Roster, requested: &str) -> Result<Choice, ModelError> {
+async fn choose(list: &ModelList, requested: &str) -> Result<Choice, ModelError> {
     let context = SelectContext { requested: requested.to_owned(), ..SelectContext::default() };
-    roster.select(&context).await
+    list.select(&context).await
 }
 
 #[tokio::test]
 async fn names_and_aliases_choose() {
     let setting = json!({"customAliases": {"fast": {"extends": "gemini-2.5-flash"}}});
-    let roster = roster(&setting);
+    let list = list(&setting);
     for (requested, name, reason) in [
         ("auto", "gemini-3.1-pro-preview", "agent-router/default"),
         ("", "gemini-3.1-pro-preview", "agent-router/default"),
@@ -26,7 +26,7 @@ async fn names_and_aliases_choose() {
         ("classifier", "gemini-3.5-flash-lite", "agent-router/override"),
         ("mine", "mine", "agent-router/override"),
     ] {
-        let choice = choose(&roster, requested).await.unwrap();
+        let choice = choose(&list, requested).await.unwrap();
         assert_eq!((choice.name.as_str(), choice.reason.as_str()), (name, reason), "{requested}");
         assert_eq!(choice.model.name(), name);
     }
@@ -34,16 +34,16 @@ async fn names_and_aliases_choose() {
 
 #[tokio::test]
 async fn a_model_is_built_once() {
-    let roster = roster(&json!({}));
-    let first = choose(&roster, "auto").await.unwrap().model;
-    let again = choose(&roster, "pro").await.unwrap().model;
+    let list = list(&json!({}));
+    let first = choose(&list, "auto").await.unwrap().model;
+    let again = choose(&list, "pro").await.unwrap().model;
     assert!(Arc::ptr_eq(&first, &again));
 }
 
 #[tokio::test]
 async fn broken_aliases_are_a_settings_error() {
-    let roster = roster(&json!({"customAliases": {"a": {"extends": "a"}}}));
-    let error = choose(&roster, "a").await.err().unwrap();
+    let list = list(&json!({"customAliases": {"a": {"extends": "a"}}}));
+    let error = choose(&list, "a").await.err().unwrap();
     assert_eq!(error.kind, pollux_protocol::ModelErrorKind::Config);
     assert_eq!(error.message, "Circular alias dependency: a -> a");
 }

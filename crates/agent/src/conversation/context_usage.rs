@@ -8,7 +8,7 @@ use pollux_protocol::{Body, EntryId, History, HistoryEntry, Part, Role, estimate
 /// covers. Later entries are estimated separately, so that a turn has the same cost in a
 /// conversation of any length.
 #[derive(Debug, Default)]
-pub(crate) struct Fill {
+pub(crate) struct ContextUsage {
     tokens: u64,
     /// Number of counted entries, and the id of the last of them. A different id at that position
     /// means a different conversation.
@@ -25,7 +25,7 @@ pub(crate) struct Load<'a> {
     pub(crate) new: Vec<&'a Arc<HistoryEntry>>,
 }
 
-impl Fill {
+impl ContextUsage {
     /// Stores the vendor's count for a request with this whole conversation.
     pub(crate) fn counted(&mut self, history: &History, tokens: u64) {
         let last = history.entries().last();
@@ -118,25 +118,25 @@ mod tests {
         EntryId::new(format!("e{number}"))
     }
 
-    fn load(fill: &mut Fill, history: &History) -> (u64, u64) {
-        let load = fill.load(history);
+    fn load(usage: &mut ContextUsage, history: &History) -> (u64, u64) {
+        let load = usage.load(history);
         (load.held, load.estimate())
     }
 
     #[test]
     fn only_what_was_said_since_is_estimated() {
-        let (mut fill, mut history) = (Fill::default(), History::new());
+        let (mut usage, mut history) = (ContextUsage::default(), History::new());
         history.push_user(EntryId::new(EntryId::CONTEXT), vec![Part::text("x".repeat(40))]);
         history.push_user(id(1), vec![Part::text("y".repeat(80))]);
-        assert_eq!(load(&mut fill, &history), (10, 20));
-        fill.counted(&history, 5000);
+        assert_eq!(load(&mut usage, &history), (10, 20));
+        usage.counted(&history, 5000);
         history.push_model(id(2), vec![Part::call("c", "glob", json!({}))]);
         history.push_responses(id(3), vec![Part::output("c", "glob", "12345")]);
         // Tokens of `glob` and `{"output":"12345"}`.
-        assert_eq!(load(&mut fill, &history), (5000, 5));
-        fill.counted(&history, 0);
+        assert_eq!(load(&mut usage, &history), (5000, 5));
+        usage.counted(&history, 0);
         assert_eq!(
-            load(&mut fill, &history),
+            load(&mut usage, &history),
             (5000, 5),
             "a vendor that counts nothing says nothing"
         );
@@ -144,44 +144,44 @@ mod tests {
 
     #[test]
     fn a_conversation_that_was_rewritten_is_estimated_anew() {
-        let (mut fill, mut history) = (Fill::default(), History::new());
+        let (mut usage, mut history) = (ContextUsage::default(), History::new());
         for number in 0..10 {
             history.push_user(id(2 * number), vec![Part::text("x".repeat(400))]);
             history.push_model(id(2 * number + 1), vec![Part::text("y".repeat(400))]);
         }
-        fill.counted(&history, 900_000);
+        usage.counted(&history, 900_000);
         let mut shorter = History::new();
         shorter.push_user(id(100), vec![Part::text("summary!")]);
         shorter.push_model(id(101), vec![Part::text("yes.")]);
         shorter.push_user(id(102), vec![Part::text("go on, go on")]);
-        assert_eq!(load(&mut fill, &shorter), (3, 3));
+        assert_eq!(load(&mut usage, &shorter), (3, 3));
         history.rewind(&id(19));
-        assert_eq!(load(&mut fill, &history).1, 100);
+        assert_eq!(load(&mut usage, &history).1, 100);
     }
 
     #[test]
     fn without_a_vendor_who_counts_what_was_said_is_estimated_as_it_comes() {
-        let (mut fill, mut history) = (Fill::default(), History::new());
+        let (mut usage, mut history) = (ContextUsage::default(), History::new());
         history.push_user(id(1), vec![Part::text("x".repeat(40))]);
-        assert_eq!(fill.tokens(&history), 0);
+        assert_eq!(usage.tokens(&history), 0);
         for number in 1..4 {
             history.push_model(id(2 * number), vec![Part::text("y".repeat(40))]);
             history.push_user(id(2 * number + 1), vec![Part::text("x".repeat(40))]);
-            assert_eq!(fill.tokens(&history), 20 * number as u64);
+            assert_eq!(usage.tokens(&history), 20 * number as u64);
         }
-        fill.counted(&history, 700);
+        usage.counted(&history, 700);
         history.push_model(id(20), vec![Part::text("y".repeat(40))]);
-        assert_eq!(fill.tokens(&history), 700);
-        fill.forget();
-        assert_eq!(fill.tokens(&history), 80);
+        assert_eq!(usage.tokens(&history), 700);
+        usage.forget();
+        assert_eq!(usage.tokens(&history), 80);
     }
 
     #[test]
     fn media_are_seen_wherever_they_are() {
         let mut history = History::new();
         history.push_user(id(1), vec![Part::text("look")]);
-        assert!(!Fill::default().load(&history).has_media());
+        assert!(!ContextUsage::default().load(&history).has_media());
         history.push_user(id(2), vec![Part::inline("image/png", "AAAA")]);
-        assert!(Fill::default().load(&history).has_media());
+        assert!(ContextUsage::default().load(&history).has_media());
     }
 }
