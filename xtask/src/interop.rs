@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_with_the_known_ones() {
+    fn an_unknown_name_is_reported_with_the_known_ones() {
         let root = process::repository_root().expect("a root");
         let error = run(&root, Some("nosuch"), None).expect_err("no such test").to_string();
         assert!(error.starts_with("unknown interop test `nosuch`; available: "), "{error}");

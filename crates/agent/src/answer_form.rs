@@ -57,12 +57,12 @@ impl Shaping {
         let schema = self.form.schema.document();
         if let Some(system) = request.system.take() {
             let kept = self.instruction.take().filter(|[bare, _]| Arc::ptr_eq(bare, &system));
-            let [bare, told] = kept.unwrap_or_else(|| {
-                let told = format!("{system}\n\n# Form of the Answer\n\nYour work ends with an answer that a program reads. That answer, and no other, is one JSON value and nothing else: no words around it, no Markdown fence. It satisfies this JSON Schema:\n\n{schema}");
-                [system, told.into()]
+            let [bare, reported] = kept.unwrap_or_else(|| {
+                let reported = format!("{system}\n\n# Form of the Answer\n\nYour work ends with an answer that a program reads. That answer, and no other, is one JSON value and nothing else: no words around it, no Markdown fence. It satisfies this JSON Schema:\n\n{schema}");
+                [system, reported.into()]
             });
-            request.system = Some(Arc::clone(&told));
-            self.instruction = Some([bare, told]);
+            request.system = Some(Arc::clone(&reported));
+            self.instruction = Some([bare, reported]);
         }
         if self.left.is_some() {
             request.tools = Arc::from([]);

@@ -157,13 +157,13 @@ impl Chat {
             Ok(prepared) => prepared,
             Err(interference) => return self.interfered(&choice.name, turn, interference).await,
         };
-        let Prepared { choice, request, told } = prepared;
+        let Prepared { choice, request, reported } = prepared;
         let model = &choice.model;
         let mut asked = Asked::new(model.vendor(), &choice.name, request);
         let opened =
             self.watch.open(&mut asked, cancel, |request| model.stream(request, cancel.clone()));
         let drained = match opened.await {
-            Ok(stream) => self.drain(stream, &mut turn, told.as_ref(), guarded, cancel).await,
+            Ok(stream) => self.drain(stream, &mut turn, reported.as_ref(), guarded, cancel).await,
             Err(error) => Err(error),
         };
         self.watch.close(&mut asked, &turn, drained.as_ref().err());
@@ -189,13 +189,13 @@ impl Chat {
         Answer { turn, end: Ok(()), model: model.to_owned(), interference: Some(interference) }
     }
 
-    /// Reads the stream to its end, or until a hook or the loop guard intervenes. `told` is the
+    /// Reads the stream to its end, or until a hook or the loop guard intervenes. `reported` is the
     /// request in the form that hooks see.
     async fn drain(
         &self,
         mut stream: ChunkStream,
         turn: &mut Turn,
-        told: Option<&Value>,
+        reported: Option<&Value>,
         guarded: bool,
         cancel: &CancellationToken,
     ) -> Result<Option<Interference>, ModelError> {
@@ -208,7 +208,7 @@ impl Chat {
             match next {
                 None => break,
                 Some(Ok(chunk)) => {
-                    let chunk = match self.after(told, chunk, cancel).await {
+                    let chunk = match self.after(reported, chunk, cancel).await {
                         Ok(chunk) => chunk,
                         Err(interference) => return Ok(Some(interference)),
                     };

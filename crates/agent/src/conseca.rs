@@ -26,7 +26,7 @@ pub(crate) struct Conseca {
     /// Latest prompt that has a policy.
     known: Mutex<Option<Known>>,
     /// True if the user was already notified that a call passed unchecked.
-    told: AtomicBool,
+    reported: AtomicBool,
 }
 
 /// Policy for the tools of one prompt.
@@ -56,7 +56,7 @@ struct Judged {
 
 impl Conseca {
     pub(crate) fn new(outlet: Outlet) -> Self {
-        Self { outlet, known: Mutex::default(), told: AtomicBool::new(false) }
+        Self { outlet, known: Mutex::default(), reported: AtomicBool::new(false) }
     }
 
     /// Returns the finding of the model about a call; `None` if `cancel` fired.
@@ -107,8 +107,8 @@ impl Conseca {
             return Ok(known.policy.clone());
         }
         let tools = json!((inquiry.tools)());
-        let told = json!({ "user_prompt": inquiry.prompt, "trusted_content": tools });
-        let answer = ask(inquiry.models, POLICY_PROMPT, &told, policy_schema(), cancel).await;
+        let reported = json!({ "user_prompt": inquiry.prompt, "trusted_content": tools });
+        let answer = ask(inquiry.models, POLICY_PROMPT, &reported, policy_schema(), cancel).await;
         let policy = answer.and_then(|answer| by_tool(&answer));
         let measure = ConsecaPolicyMeasure {
             prompt: inquiry.prompt.to_owned(),
@@ -128,18 +128,19 @@ impl Conseca {
         policy: &Value,
         cancel: &CancellationToken,
     ) -> Result<Judged, String> {
-        let told = json!({
+        let reported = json!({
             "user_prompt": inquiry.prompt,
             "policy": policy,
             "tool_call": inquiry.call,
         });
-        let answer = ask(inquiry.models, VERDICT_PROMPT, &told, verdict_schema(), cancel).await?;
+        let answer =
+            ask(inquiry.models, VERDICT_PROMPT, &reported, verdict_schema(), cancel).await?;
         read_verdict(&answer)
     }
 
     /// Warns about a call that passed unchecked, only the first time.
     async fn warn(&self, error: &str) {
-        if self.told.swap(true, Ordering::Relaxed) {
+        if self.reported.swap(true, Ordering::Relaxed) {
             return;
         }
         let text = format!(
@@ -152,7 +153,7 @@ impl Conseca {
 async fn ask(
     models: &dyn SideModels,
     instruction: &str,
-    told: &Value,
+    reported: &Value,
     schema: Value,
     cancel: &CancellationToken,
 ) -> Result<Value, String> {
@@ -160,7 +161,7 @@ async fn ask(
     let request = JsonRequest {
         request: ModelRequest {
             entries: vec![HistoryEntry::detached(Content::user(vec![Part::text(
-                told.to_string(),
+                reported.to_string(),
             )]))],
             system: Some(instruction.into()),
             role: ModelRole::UtilityTool,

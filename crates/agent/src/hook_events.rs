@@ -15,12 +15,12 @@ pub(crate) struct HookEvents {
     outlet: Outlet,
     /// Failures that were already reported for the current request. The hooks of a streamed answer
     /// run once for each chunk, so the same failure may repeat often.
-    told: Arc<Mutex<BTreeSet<(HookEvent, String)>>>,
+    reported: Arc<Mutex<BTreeSet<(HookEvent, String)>>>,
 }
 
 impl HookEvents {
     pub(crate) fn new(hooks: Hooks, outlet: Outlet) -> Self {
-        Self { hooks, outlet, told: Arc::default() }
+        Self { hooks, outlet, reported: Arc::default() }
     }
 
     /// True if a hook is registered for the event. Otherwise the payload need not be built.
@@ -37,9 +37,9 @@ impl HookEvents {
     ) -> HookResult {
         let event = payload.event();
         if event == HookEvent::BeforeModel
-            && let Ok(mut told) = self.told.lock()
+            && let Ok(mut reported) = self.reported.lock()
         {
-            told.clear();
+            reported.clear();
         }
         let outcome = self.hooks.fire(payload, cancel).await;
         for run in &outcome.runs {
@@ -66,7 +66,10 @@ impl HookEvents {
             HookEvent::BeforeModel | HookEvent::BeforeToolSelection | HookEvent::AfterModel
         );
         if is_of_a_request
-            && self.told.lock().is_ok_and(|mut told| !told.insert((event, names.clone())))
+            && self
+                .reported
+                .lock()
+                .is_ok_and(|mut reported| !reported.insert((event, names.clone())))
         {
             return;
         }

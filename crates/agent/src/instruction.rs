@@ -169,12 +169,12 @@ impl Instruction {
         let (path, system) = (file.to_owned(), Arc::clone(&made.system));
         let options = WriteOptions { create_parents: true, ..WriteOptions::default() };
         let writing = move || pollux_fs::write_atomic(&path, system.as_bytes(), &options);
-        let told = match tokio::task::spawn_blocking(writing).await {
+        let reported = match tokio::task::spawn_blocking(writing).await {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        let message = format!("Cannot write the system prompt to {}: {told}", file.display());
+        let message = format!("Cannot write the system prompt to {}: {reported}", file.display());
         Err(ModelError::new(ModelErrorKind::Other, message))
     }
 }

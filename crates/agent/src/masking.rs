@@ -263,8 +263,8 @@ fn mask(
 fn discovered(output: &str) -> Option<String> {
     let [opening, closing] = DISCOVERED_CONTEXT;
     let (_, block) = output.rsplit_once(opening)?;
-    let (told, _) = block.split_once(closing)?;
-    Some(format!("\n\n{opening}{told}{closing}"))
+    let (reported, _) = block.split_once(closing)?;
+    Some(format!("\n\n{opening}{reported}{closing}"))
 }
 
 /// Returns the content for the file: plain text if the response has a single text, otherwise
@@ -326,7 +326,7 @@ fn command_preview(output: &str) -> String {
             || line.starts_with("</untrusted_context>")
     };
     let sections = lines.iter().rev().take_while(|line| is_section(line)).count();
-    let (printed, told) = lines.split_at(lines.len() - sections);
+    let (printed, reported) = lines.split_at(lines.len() - sections);
     let short = |line: &&str| match middle(line, SHOWN_OF_LINE) {
         Some((head, tail)) => format!("{head} ... {tail}"),
         None => (*line).to_owned(),
@@ -339,7 +339,7 @@ fn command_preview(output: &str) -> String {
     } else {
         printed.iter().map(short).collect()
     };
-    shown.extend(told.iter().map(short));
+    shown.extend(reported.iter().map(short));
     format!("{opening}{}", shown.join("\n"))
 }
 

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_cases_are_told_and_the_rest_is_left_open() {
+    fn plain_cases_are_reported_and_the_rest_is_left_open() {
         let model = Some(Speaker::Model);
         let user = Some(Speaker::User);
         let table = [

@@ -42,8 +42,8 @@ impl Steering {
     pub(crate) fn take(&self) -> Vec<Part> {
         let Ok(mut waiting) = self.0.lock() else { return Vec::new() };
         let Waiting { words, mut outputs } = std::mem::take(&mut *waiting);
-        let outputs = (!outputs.is_empty()).then(|| outputs_told(outputs.make_contiguous()));
-        let words = (!words.is_empty()).then(|| words_told(&words));
+        let outputs = (!outputs.is_empty()).then(|| outputs_reported(outputs.make_contiguous()));
+        let words = (!words.is_empty()).then(|| words_reported(&words));
         outputs.into_iter().chain(words).map(Part::text).collect()
     }
 
@@ -55,7 +55,7 @@ impl Steering {
     }
 }
 
-fn words_told(words: &[String]) -> String {
+fn words_reported(words: &[String]) -> String {
     format!(
         "# User steering\n\n<user_input>\n{}\n</user_input>\n\nThe user wrote this while you were working. Decide first what it is — ADD_TASK, \
          MODIFY_TASK, CANCEL_TASK or EXTRA_CONTEXT — then go on accordingly: keep to the work under way unless it is changed or cancelled, and do \
@@ -64,7 +64,7 @@ fn words_told(words: &[String]) -> String {
     )
 }
 
-fn outputs_told(outputs: &[String]) -> String {
+fn outputs_reported(outputs: &[String]) -> String {
     let blocks: Vec<String> = outputs
         .iter()
         .map(|output| {

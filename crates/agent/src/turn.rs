@@ -284,8 +284,8 @@ mod tests {
         let mut turn = Turn::new("p", 7);
         let opaque = Some(Opaque { dialect: "d".into(), data: "s".into() });
         let signed = Part { opaque, ..Part::thought("") };
-        let told = turn.take(chunk(vec![Part::thought("hm"), signed.clone()]));
-        assert!(matches!(&told[..], [Event::Thought(_)]), "{told:?}");
+        let reported = turn.take(chunk(vec![Part::thought("hm"), signed.clone()]));
+        assert!(matches!(&reported[..], [Event::Thought(_)]), "{reported:?}");
         assert!(!turn.has_content());
         turn.take(chunk(vec![Part::text("a"), signed.clone(), Part::text("b")]));
         assert_eq!(turn.parts, [signed.clone(), Part::text("a"), signed, Part::text("b")]);

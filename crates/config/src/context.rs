@@ -188,10 +188,10 @@ fn link_item(path: &Path, real: &Path) -> ConsentItem {
 fn without_imported(mut read: Vec<(PendingSettings, Read)>) -> Vec<ContextFile> {
     let mut place = 0;
     while let Some((found, _)) = read.get(place) {
-        let is_told = |(other, (_, read)): (usize, &(PendingSettings, Read))| {
+        let is_reported = |(other, (_, read)): (usize, &(PendingSettings, Read))| {
             other != place && read.imported.contains(&found.identity)
         };
-        if read.iter().enumerate().any(is_told) {
+        if read.iter().enumerate().any(is_reported) {
             read.remove(place);
         } else {
             place += 1;

@@ -129,9 +129,9 @@ impl HooksCommand {
         for label in labels {
             self.hooks.switch(label, on);
         }
-        let told = format!("Switched {word}: {}.", labels.join(", "));
-        (self.save)(labels, on).map(|()| told.clone()).map_err(|error| {
-            CommandError(format!("{told} This applies to this session only: {error}"))
+        let reported = format!("Switched {word}: {}.", labels.join(", "));
+        (self.save)(labels, on).map(|()| reported.clone()).map_err(|error| {
+            CommandError(format!("{reported} This applies to this session only: {error}"))
         })
     }
 }

@@ -264,13 +264,13 @@ mod tests {
             layer(LayerKind::Workspace, json!({"BeforeTool": hook("w"), "enabled": true})),
             layer(LayerKind::System, json!({"AfterTool": hook("s")})),
         ]);
-        let told: Vec<_> = found
+        let reported: Vec<_> = found
             .hooks
             .iter()
             .map(|hook| (hook.event.as_str(), hook.source.as_str(), hook.label()))
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("BeforeTool", "user", "u"),
                 ("BeforeTool", "project", "w"),

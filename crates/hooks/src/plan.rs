@@ -77,11 +77,11 @@ mod tests {
             ],
             "AfterTool": [{"hooks": [command("e")]}],
         });
-        let told = |names: &[&str], sequential| {
+        let reported = |names: &[&str], sequential| {
             (names.iter().map(|name| (*name).to_owned()).collect(), sequential)
         };
-        assert_eq!(planned(hooks.clone(), &tool("glob")), told(&["a", "b", "c"], false));
-        assert_eq!(planned(hooks, &tool("write_file")), told(&["a", "c", "d"], true));
+        assert_eq!(planned(hooks.clone(), &tool("glob")), reported(&["a", "b", "c"], false));
+        assert_eq!(planned(hooks, &tool("write_file")), reported(&["a", "c", "d"], true));
     }
 
     #[test]

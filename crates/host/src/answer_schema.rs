@@ -17,7 +17,7 @@ const LARGEST: u64 = 256 << 10;
 /// Maximum nesting depth of a schema.
 const DEEPEST: usize = 64;
 /// Maximum number of validation failures in one report.
-const TOLD: usize = 10;
+const REPORTED: usize = 10;
 /// Maximum length of one failure, in characters.
 const LONGEST: usize = 400;
 
@@ -173,12 +173,12 @@ impl AnswerSchema for Compiled {
     }
 
     fn problems(&self, value: &Value) -> Vec<String> {
-        let told = |error: jsonschema::ValidationError<'_>| {
+        let reported = |error: jsonschema::ValidationError<'_>| {
             let place = error.instance_path().as_str();
             let place = if place.is_empty() { "the answer" } else { place };
             shorten(&format!("{place}: {error}"))
         };
-        self.validator.iter_errors(value).take(TOLD).map(told).collect()
+        self.validator.iter_errors(value).take(REPORTED).map(reported).collect()
     }
 }
 

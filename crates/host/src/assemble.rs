@@ -134,7 +134,7 @@ impl Setup {
             requested_model,
             instruction: InstructionSource::Session {
                 inputs: Box::new(self.prompt_inputs(session_id, &overrides)),
-                memory: memory.told(),
+                memory: memory.reported(),
             },
             instruction_copy: overrides.copy,
             loading: self.discover_tools(&tool_context, &toolset, &outlet),

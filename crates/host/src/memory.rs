@@ -27,7 +27,7 @@ pub(crate) struct Memory {
     /// File that facts are added to.
     own_file: PathBuf,
     files: Mutex<ContextFiles>,
-    told: Live<SessionMemory>,
+    reported: Live<SessionMemory>,
 }
 
 impl Memory {
@@ -42,18 +42,18 @@ impl Memory {
             settings: setup.loaded.settings.clone(),
             own_file: setup.global_memory(),
             files: Mutex::default(),
-            told: Live::default(),
+            reported: Live::default(),
         };
         let files = context::discover(&memory.options());
         files.warnings.iter().for_each(|warning| setup.notices.notice(warning));
-        memory.told.update(|told| told.replace(&memory.system_section(&files), None));
+        memory.reported.update(|reported| reported.replace(&memory.system_section(&files), None));
         *memory.files() = files;
         memory
     }
 
     /// Returns the text of the user's own files and notes, as the system instruction contains it.
-    pub(crate) fn told(&self) -> Live<SessionMemory> {
-        self.told.clone()
+    pub(crate) fn reported(&self) -> Live<SessionMemory> {
+        self.reported.clone()
     }
 
     /// Returns the text of the project's files, as the first message contains it.
@@ -120,7 +120,7 @@ impl Memory {
         let mut files = self.files();
         let (system, notice) =
             (self.system_section(&new), describe_changes(&files.project, &new.project));
-        self.told.update(|told| told.replace(&system, notice));
+        self.reported.update(|reported| reported.replace(&system, notice));
         *files = new;
         lines.join("\n")
     }
@@ -131,23 +131,23 @@ impl Memory {
     /// Fails if the file cannot be read or written, or would become too large.
     pub(crate) fn add(&self, fact: &str) -> Result<String, String> {
         let path = &self.own_file;
-        let told = |error: pollux_fs::Error| format!("Nothing was added: {error}");
+        let reported = |error: pollux_fs::Error| format!("Nothing was added: {error}");
         let old = match pollux_fs::read_text(path, LARGEST) {
             Ok(file) => Some(file),
             Err(error) if error.is_not_found() => None,
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(reported(error)),
         };
         let text = with_fact(old.as_ref().map_or("", |file| &file.text), fact)
             .ok_or("Nothing was added: the fact is empty.")?;
         let (bytes, expected) = match &old {
             Some(file) => {
-                (file.replaced(&text).map_err(told)?, Expectation::Unchanged(file.fingerprint))
+                (file.replaced(&text).map_err(reported)?, Expectation::Unchanged(file.fingerprint))
             }
             None => (text.into_bytes(), Expectation::Absent),
         };
         let expected = Some(expected);
         let options = WriteOptions { create_parents: true, expected, ..WriteOptions::default() };
-        pollux_fs::write_atomic(path, &bytes, &options).map_err(told)?;
+        pollux_fs::write_atomic(path, &bytes, &options).map_err(reported)?;
         Ok(format!("Added to {}.\n{}", path.display(), self.reload()))
     }
 
@@ -224,16 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_changed_is_told_again() {
+    fn only_what_has_changed_is_reported_again() {
         let (a, b) = (file("/p/A.md", "a"), file("/p/B.md", "b"));
         let old = [a.clone(), b.clone()];
         assert_eq!(describe_changes(&old, &old), None);
         assert_eq!(describe_changes(&[], &[]), None);
-        let told = describe_changes(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
-        assert!(told.contains("\nnew\n") && !told.contains("A.md"), "{told}");
-        let told = describe_changes(&old, &[b]).unwrap();
-        assert!(told.contains("\nRemoved files: /p/A.md\n</context_update>"), "{told}");
-        assert!(!told.contains("loaded_context"), "{told}");
+        let reported = describe_changes(&old, &[a.clone(), file("/p/B.md", "new")]).unwrap();
+        assert!(reported.contains("\nnew\n") && !reported.contains("A.md"), "{reported}");
+        let reported = describe_changes(&old, &[b]).unwrap();
+        assert!(reported.contains("\nRemoved files: /p/A.md\n</context_update>"), "{reported}");
+        assert!(!reported.contains("loaded_context"), "{reported}");
     }
 
     #[test]

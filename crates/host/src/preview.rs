@@ -42,7 +42,7 @@ impl Setup {
         let tools = offered.declarations();
         let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let inputs = self.prompt_inputs(SESSION, &overrides);
-        let memory_section = Arc::clone(&memory.told().get().system);
+        let memory_section = Arc::clone(&memory.reported().get().system);
         let situation = Situation {
             mode: self.mode,
             family,

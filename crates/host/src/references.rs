@@ -373,7 +373,7 @@ impl References<'_> {
             let body = match reader.read(path, label, *named) {
                 Ok(FileContent::Text(file)) => Part::text(trim(&file.text)),
                 Ok(FileContent::Media(part)) => part,
-                Ok(FileContent::Skipped { told, .. }) if *named => Part::text(told),
+                Ok(FileContent::Skipped { reported, .. }) if *named => Part::text(reported),
                 Ok(FileContent::TooMuch) => {
                     left_out.push(label);
                     continue;

@@ -65,9 +65,9 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
         ConfirmationKind::Execute { command, programs, writes, unknown, starts, reason, level } => {
             let mut lines = indented(command);
             lines.insert(0, "Command:".to_owned());
-            let told = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
-            let told = told.into_iter().filter(|(_, found)| !found.is_empty());
-            lines.extend(told.map(|(label, found)| {
+            let reported = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
+            let reported = reported.into_iter().filter(|(_, found)| !found.is_empty());
+            lines.extend(reported.map(|(label, found)| {
                 format!("{label}: {}", shown(&found.join(", ")).trim_start())
             }));
             lines.extend(

@@ -19,12 +19,12 @@ pub(super) struct Story {
     describe_failure: DescribeFailure,
     /// Model that was named last.
     model: String,
-    calls: HashMap<CallId, Told>,
+    calls: HashMap<CallId, Reported>,
 }
 
 /// Facts about a call of this turn that are already on the page.
 #[derive(Debug, Default)]
-struct Told {
+struct Reported {
     /// Headline of the call.
     headline: String,
     /// True if the headline was printed when the call started.
@@ -51,7 +51,7 @@ impl Story {
             Event::CallRequested(call) => {
                 page.end_stream();
                 let headline = call.name.clone();
-                self.calls.insert(call.id.clone(), Told { headline, ..Told::default() });
+                self.calls.insert(call.id.clone(), Reported { headline, ..Reported::default() });
             }
             Event::CallPrepared(prepared) => {
                 if let Some(call) = self.calls.get_mut(&prepared.call_id) {
@@ -74,8 +74,8 @@ impl Story {
             Event::CallsFinished(calls) => {
                 let several = calls.len() > 1;
                 for call in calls {
-                    let told = self.calls.remove(&call.call.id).unwrap_or_default();
-                    tell_result(page, call, &told, several);
+                    let reported = self.calls.remove(&call.call.id).unwrap_or_default();
+                    tell_result(page, call, &reported, several);
                 }
                 self.calls.clear();
             }
@@ -100,15 +100,15 @@ impl Story {
 
 /// Prints the result under the line of its call. The call is named again if it is one of several,
 /// which run concurrently, or if it never ran.
-fn tell_result(page: &mut Page, call: &FinishedCall, told: &Told, several: bool) {
+fn tell_result(page: &mut Page, call: &FinishedCall, reported: &Reported, several: bool) {
     let mut lines = match (&call.error, call.status) {
         (Some(error), _) => vec![format!("Error: {}", narration::cut(&error.message))],
         (None, CallStatus::Cancelled) => vec!["Cancelled.".to_owned()],
-        (None, _) if told.asked && matches!(call.display, Some(Display::Diff(_))) => Vec::new(),
+        (None, _) if reported.asked && matches!(call.display, Some(Display::Diff(_))) => Vec::new(),
         (None, _) => narration::result(call),
     };
-    if (several || !told.begun) && !lines.is_empty() {
-        lines.insert(0, format!("{}:", told.headline));
+    if (several || !reported.begun) && !lines.is_empty() {
+        lines.insert(0, format!("{}:", reported.headline));
     }
     for line in lines {
         page.line(&format!("    {line}"));
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    fn told(events: impl IntoIterator<Item = Event>) -> String {
+    fn reported(events: impl IntoIterator<Item = Event>) -> String {
         let mut page = Page::new(80, false, false);
         let describe_failure: DescribeFailure = |outcome| match outcome {
             PromptOutcome::LogFailed(message) => Some(message.clone()),
@@ -206,7 +206,7 @@ mod tests {
     fn a_turn_with_calls() {
         let moved =
             |id| Event::CallMoved { call_id: CallId::new(id), status: CallStatus::Executing };
-        let text = told([
+        let text = reported([
             Event::ModelChanged { model: "m".to_owned(), reason: String::new() },
             Event::Text("I look".to_owned()),
             Event::CallRequested(call("1", "a.rs")),
@@ -233,7 +233,7 @@ mod tests {
         let mut call = FinishedCall::clone(&finished(call("1", "a.rs"), ""));
         call.status = CallStatus::Error;
         call.error = Some(ToolError::new(ToolErrorKind::FileNotFound, "There is no a.rs.\nLook."));
-        let text = told([
+        let text = reported([
             Event::CallRequested(call.call.clone()),
             Event::CallsFinished(vec![Arc::new(call)]),
         ]);
@@ -241,9 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn what_else_is_told() {
+    fn what_else_is_reported() {
         let ended = Event::PromptEnded;
-        let text = told([
+        let text = reported([
             Event::ModelChanged { model: "n".to_owned(), reason: String::new() },
             Event::ModeChanged(ApprovalMode::AutoEdit),
             Event::Notice { severity: Severity::Warning, text: "look".to_owned() },

@@ -78,9 +78,10 @@ impl Typing {
         });
         let screen = self.screens.get(call_id).map_or("", String::as_str);
         let lines: Vec<&str> = screen.lines().collect();
-        let mut told = lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec();
-        told.push("The command waits for input. What you type goes to it; Ctrl-C stops the work.");
-        Some(format!("    {}", told.join("\n    ")))
+        let mut reported = lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec();
+        reported
+            .push("The command waits for input. What you type goes to it; Ctrl-C stops the work.");
+        Some(format!("    {}", reported.join("\n    ")))
     }
 
     fn end(&mut self, call_id: &CallId) {
@@ -136,8 +137,11 @@ mod tests {
         let mut typing = Typing::default();
         assert_eq!(typing.press(Key::Enter), None);
         typing.hear(&screen("a", &["Welcome", "Name?"]));
-        let told = typing.hear(&asks("a", false)).unwrap();
-        assert!(told.starts_with("    Welcome\n    Name?\n    The command waits"), "{told}");
+        let reported = typing.hear(&asks("a", false)).unwrap();
+        assert!(
+            reported.starts_with("    Welcome\n    Name?\n    The command waits"),
+            "{reported}"
+        );
         // A second command has to wait.
         assert_eq!(typing.hear(&asks("b", false)), None);
         let to = |text: &str| Some((CallId::new("a"), text.as_bytes().to_vec()));

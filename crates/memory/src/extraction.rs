@@ -104,7 +104,7 @@ pub(crate) fn transcript<'a>(
             Role::User => Speaker::User,
             Role::Model => Speaker::Model,
         };
-        for line in content.parts.iter().filter_map(|part| told(speaker, part)) {
+        for line in content.parts.iter().filter_map(|part| reported(speaker, part)) {
             text.push_str(&line);
             text.push('\n');
         }
@@ -112,7 +112,7 @@ pub(crate) fn transcript<'a>(
     Transcript { id: id.to_owned(), text: cut(&text, SHOWN) }
 }
 
-fn told(speaker: Speaker, part: &Part) -> Option<String> {
+fn reported(speaker: Speaker, part: &Part) -> Option<String> {
     if part.thought {
         return None;
     }

@@ -158,7 +158,7 @@ impl MemoryInbox {
     /// written.
     pub fn accept(&self, name: &str) -> Result<String, String> {
         let (path, text) = self.find(name)?;
-        let told = if let Some(target) = target(name) {
+        let reported = if let Some(target) = target(name) {
             self.apply(target, &text)?
         } else {
             let file = self.skills.join(name).join(SKILL_FILE);
@@ -168,7 +168,7 @@ impl MemoryInbox {
             vec![file]
         };
         self.remove(&path, name)?;
-        let files: Vec<String> = told.iter().map(|file| file.display().to_string()).collect();
+        let files: Vec<String> = reported.iter().map(|file| file.display().to_string()).collect();
         Ok(format!("Written: {}", files.join(", ")))
     }
 

@@ -182,24 +182,24 @@ mod tests {
                 "[[rule]]\ntoolName = \"{tool}\"\ndecision = \"{decision}\"\npriority = {priority}\n{more}\n"
             )
         };
-        let told = |text: String| {
+        let reported = |text: String| {
             let file = read(Tier::User, Path::new("a.toml"), &text);
             doubts(&file.rules).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let all = rule("*", "allow", 9, "");
-        let problems = told(all.clone() + &rule("glob", "deny", 8, ""));
+        let problems = reported(all.clone() + &rule("glob", "deny", 8, ""));
         assert_eq!(problems.len(), 1);
         assert!(problems[0].starts_with("[USER] Policy file warning in a.toml:6:1:\n  This rule (deny glob) never applies: User: a.toml:1"), "{problems:?}");
         for lower in [rule("glob", "allow", 8, ""), rule("glob", "deny", 10, "")] {
-            assert_eq!(told(all.clone() + &lower), Vec::<String>::new());
+            assert_eq!(reported(all.clone() + &lower), Vec::<String>::new());
         }
         let half = rule("*", "allow", 9, "modes = [\"yolo\"]");
-        assert_eq!(told(half + &rule("glob", "deny", 8, "")), Vec::<String>::new());
+        assert_eq!(reported(half + &rule("glob", "deny", 8, "")), Vec::<String>::new());
         let shell = |decision: &str, priority: u16, words: &str| {
             rule("run_shell_command", decision, priority, &format!("commandPrefix = \"{words}\""))
         };
         let push = shell("deny", 8, "git push");
-        let problems = told(shell("allow", 9, "git") + &push);
+        let problems = reported(shell("allow", 9, "git") + &push);
         assert!(problems[0].contains("almost never applies: User: a.toml:1"), "{problems:?}");
         for other in [
             shell("allow", 7, "git"),
@@ -207,13 +207,13 @@ mod tests {
             shell("allow", 9, "gi"),
             shell("allow", 9, "git pull"),
         ] {
-            assert_eq!(told(other + &push), Vec::<String>::new());
+            assert_eq!(reported(other + &push), Vec::<String>::new());
         }
     }
 
     #[test]
     fn patterns_whose_search_may_be_given_up() {
-        for (pattern, is_told) in [
+        for (pattern, is_reported) in [
             ("(?=(a+)+b)x", true),
             ("(a+)+b", false),
             ("(?!git push)git", false),
@@ -224,7 +224,7 @@ mod tests {
             );
             let file = read(Tier::User, Path::new("a.toml"), &text);
             assert_eq!(file.rules.len(), 1, "{pattern}");
-            assert_eq!(!doubts(&file.rules).is_empty(), is_told, "{pattern}");
+            assert_eq!(!doubts(&file.rules).is_empty(), is_reported, "{pattern}");
         }
     }
 }

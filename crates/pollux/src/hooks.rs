@@ -169,7 +169,7 @@ fn item(hook: &Hook, state: &str) -> Value {
 /// Returns the result of a sample event. The exit code is 1 if a hook failed.
 fn tested(event: HookEvent, outcome: &EventResult) -> Answer {
     let effects = effects(&outcome.result);
-    let mut lines: Vec<String> = outcome.runs.iter().flat_map(told).collect();
+    let mut lines: Vec<String> = outcome.runs.iter().flat_map(reported).collect();
     if outcome.runs.is_empty() {
         lines.push(format!("No hook runs at this {event}."));
     } else if effects.is_empty() {
@@ -182,7 +182,7 @@ fn tested(event: HookEvent, outcome: &EventResult) -> Answer {
     Answer { text: lines.join("\n"), json, code: u8::from(failed) }
 }
 
-fn told(run: &HookRun) -> Vec<String> {
+fn reported(run: &HookRun) -> Vec<String> {
     let outcome = run.failure().unwrap_or_else(|| "succeeded".to_owned());
     let mut lines = vec![format!("{}: {outcome}, {} ms", run.hook, run.duration.as_millis())];
     let indented = |title: &str, text: &str| {

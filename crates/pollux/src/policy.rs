@@ -52,21 +52,21 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let query = Query { subject, args: &args, effects: &effects, mode };
     let (asking, alone) = (asking.judge(query), alone.judge(query));
     if as_json {
-        let told = json!({
+        let reported = json!({
             "command": command,
             "mode": mode.as_str(),
             "interactive": judgement(&asking, true),
             "headless": judgement(&alone, false),
             "analysis": in_json(&line),
         });
-        return format!("{told:#}\n");
+        return format!("{reported:#}\n");
     }
     let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
     lines.extend(in_words(&line));
     lines.push("With a user:".to_owned());
-    lines.extend(told(&asking, true));
+    lines.extend(reported(&asking, true));
     lines.push("Headless:".to_owned());
-    lines.extend(told(&alone, false));
+    lines.extend(reported(&alone, false));
     lines.join("\n") + "\n"
 }
 
@@ -124,7 +124,7 @@ fn refusal(judgement: &Judgement<'_>, interactive: bool) -> Option<String> {
     }
 }
 
-fn told(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
+fn reported(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
     let mut lines = vec![format!(
         "  {}{}",
         judgement.verdict.as_str(),

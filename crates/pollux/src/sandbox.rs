@@ -120,7 +120,7 @@ fn status(places: &SandboxPlaces, as_json: bool) -> String {
                 })
             })
             .collect();
-        let told = json!({
+        let reported = json!({
             "mechanisms": {
                 "landlock": mechanisms.landlock,
                 "seccomp": mechanisms.seccomp,
@@ -133,7 +133,7 @@ fn status(places: &SandboxPlaces, as_json: bool) -> String {
             "writable": places.caches,
             "state": places.state,
         });
-        return format!("{told:#}\n");
+        return format!("{reported:#}\n");
     }
     let yes = |is: bool| if is { "yes" } else { "no" };
     let landlock = match mechanisms.landlock {

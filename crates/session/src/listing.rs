@@ -139,8 +139,8 @@ fn survey(path: &Path) -> Result<Option<(Scan, bool)>, pollux_fs::Error> {
         if scan.metadata.is_known() && scan.first_words.is_some() {
             let began = scan.metadata.last_updated.clone();
             if let Some(scan) = with_end(path, scan)? {
-                let is_told = scan.metadata.last_updated != began;
-                return Ok(Some((scan, is_told)));
+                let is_reported = scan.metadata.last_updated != began;
+                return Ok(Some((scan, is_reported)));
             }
         }
     }

@@ -139,7 +139,7 @@ impl Rebuild {
         let mut open = self.open.take();
         let mut parts = Vec::new();
         let mut answered = HashSet::new();
-        let told = message.parts.iter().map(answered_call).collect();
+        let reported = message.parts.iter().map(answered_call).collect();
         for mut part in message.parts {
             if let Body::Response(response) = &mut part.body {
                 let calls = open.iter().flat_map(|open| &open.calls);
@@ -159,7 +159,7 @@ impl Rebuild {
             if parts.iter().any(|part| !part.is_empty()) {
                 self.said(message.id, parts);
             } else {
-                self.told_again(message.id, told);
+                self.reported_again(message.id, reported);
             }
             return;
         }
@@ -176,11 +176,11 @@ impl Rebuild {
 
     /// Handles a message that repeats the results of the last turn: its id may be a former id of
     /// that turn.
-    fn told_again(&mut self, id: String, told: Vec<Option<String>>) {
+    fn reported_again(&mut self, id: String, reported: Vec<Option<String>>) {
         let Some((now, content)) = self.contents.last() else { return };
         let repeats = |call: &String| content.responses().any(|response| response.id == *call);
-        if *now.as_str() != *id && told.iter().flatten().any(repeats) {
-            self.renamed.add(id, now.as_str(), told);
+        if *now.as_str() != *id && reported.iter().flatten().any(repeats) {
+            self.renamed.add(id, now.as_str(), reported);
         }
     }
 
@@ -228,7 +228,7 @@ impl Rebuild {
             return;
         };
         let mut parts = Vec::new();
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         for part in responses.parts {
             let part = match part {
                 ResultPart::Literal(part) if part.as_response().is_some() || words_live => {
@@ -242,11 +242,11 @@ impl Rebuild {
             };
             let Some(part) = part else { continue };
             if let Some(response) = part.as_response() {
-                told.insert(response.id.clone());
+                reported.insert(response.id.clone());
             }
             parts.push(part);
         }
-        calls.retain(|call| !told.contains(&call.id));
+        calls.retain(|call| !reported.contains(&call.id));
         parts.extend(calls.into_iter().flat_map(|call| call.result));
         self.add(responses.id, Content::user(parts));
     }

@@ -180,14 +180,14 @@ impl Invocation for AskUser {
                 .display(Display::Text("User dismissed dialog".to_owned()));
         };
         let numbered = answers.iter().take(questions.len()).enumerate();
-        let told: Map<String, Value> = numbered
+        let reported: Map<String, Value> = numbered
             .clone()
             .map(|(index, answer)| (index.to_string(), answer.as_str().into()))
             .collect();
         let lines: Vec<String> = numbered
             .map(|(index, answer)| format!("{}: {answer}", questions[index].header))
             .collect();
-        ToolOutput::quiet(json!({ "answers": told }).to_string())
+        ToolOutput::quiet(json!({ "answers": reported }).to_string())
             .display(Display::Text(format!("User answered:\n{}", lines.join("\n"))))
     }
 }

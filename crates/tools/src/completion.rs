@@ -65,9 +65,9 @@ impl ToolContext {
             if completion == BackgroundCompletion::Notify {
                 return reporter(BackgroundEnd::ForUser(notice(&process, state)));
             }
-            let told = tokio::task::spawn_blocking(move || for_model(&process, state)).await;
-            if let Ok(told) = told {
-                reporter(BackgroundEnd::ForModel(told));
+            let reported = tokio::task::spawn_blocking(move || for_model(&process, state)).await;
+            if let Ok(reported) = reported {
+                reporter(BackgroundEnd::ForModel(reported));
             }
         });
     }

@@ -294,8 +294,8 @@ impl ToolContext {
             // The error of the link's target says more than that of its name, but the name itself
             // can be the forbidden path.
             let led_to = self.workspace.resolve(given);
-            let told = led_to.and_then(|real| self.workspace.check(&real, access)).err();
-            invalid(told.unwrap_or(error).to_string())
+            let reported = led_to.and_then(|real| self.workspace.check(&real, access)).err();
+            invalid(reported.unwrap_or(error).to_string())
         })
     }
 

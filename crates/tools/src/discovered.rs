@@ -230,8 +230,9 @@ impl Invocation for DiscoveredCall {
         let threshold = truncation::limit(self.context.options.truncate_threshold, run.room);
         // Long output is scanned, cut and written on a blocking thread, not on the threads of the
         // runtime.
-        let told = tokio::task::spawn_blocking(move || told(&outcome, threshold, &file)).await;
-        told.unwrap_or_else(|error| failed(format!("The tool failed: {error}")))
+        let reported =
+            tokio::task::spawn_blocking(move || reported(&outcome, threshold, &file)).await;
+        reported.unwrap_or_else(|error| failed(format!("The tool failed: {error}")))
     }
 }
 
@@ -241,7 +242,7 @@ fn failed(message: impl Into<String>) -> ToolOutput {
 
 /// Returns the result: the output of the program, or a failure if the program failed or wrote to
 /// standard error.
-fn told(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
+fn reported(outcome: &PipedOutcome, threshold: usize, file: &Path) -> ToolOutput {
     let is_success =
         outcome.ended == Ended::Exited && outcome.exit_code == Some(0) && outcome.stderr.is_empty();
     if !is_success {

@@ -125,9 +125,9 @@ impl Invocation for GetInternalDocs {
         let Some(path) = &self.path else {
             let names: Vec<String> = PAGES.iter().map(|(name, _)| format!("- {name}")).collect();
             let list = names.join("\n");
-            let told = format!("Available Pollux documentation files:\n\n{list}");
+            let reported = format!("Available Pollux documentation files:\n\n{list}");
             let shown = format!("Found {} documentation files.", PAGES.len());
-            return ToolOutput::quiet(told).display(Display::Text(shown));
+            return ToolOutput::quiet(reported).display(Display::Text(shown));
         };
         match page(path) {
             Ok((name, text)) => {

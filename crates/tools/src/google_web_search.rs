@@ -119,9 +119,9 @@ impl Search {
     fn result(&self, answer: &ResponseChunk) -> ToolOutput {
         let query = &self.query;
         if answer.text().trim().is_empty() {
-            let told = format!("No search results or information found for query: \"{query}\"");
+            let reported = format!("No search results or information found for query: \"{query}\"");
             let shown = Display::Text("No information found.".to_owned());
-            return ToolOutput::quiet(told).display(shown);
+            return ToolOutput::quiet(reported).display(shown);
         }
         let grounding = answer.grounding.as_deref().cloned().unwrap_or_default();
         let mut text = cite(&answer.parts, &grounding, OffsetUnit::Bytes);

@@ -108,7 +108,7 @@ pub enum FileContent {
         /// Short reason.
         reason: String,
         /// Message that `read_file` would return.
-        told: String,
+        reported: String,
     },
 }
 
@@ -157,8 +157,8 @@ impl<'a> FileReader<'a> {
         asked_for: bool,
     ) -> Result<FileContent, Error> {
         let real = self.workspace.check(path, Access::Read)?;
-        let skipped = |reason: &str, told: String| {
-            Ok(FileContent::Skipped { reason: reason.to_owned(), told })
+        let skipped = |reason: &str, reported: String| {
+            Ok(FileContent::Skipped { reason: reason.to_owned(), reported })
         };
         let held = contents::held(self.files, &real)?;
         let size = match &held {
@@ -179,28 +179,28 @@ impl<'a> FileReader<'a> {
             FileKind::Pdf => Some("application/pdf"),
             FileKind::Audio(mime) => {
                 let Some(known) = audio_type(mime) else {
-                    let told = format!("Unsupported audio format {mime}: {shown}");
-                    return skipped("audio in a format that models do not accept", told);
+                    let reported = format!("Unsupported audio format {mime}: {shown}");
+                    return skipped("audio in a format that models do not accept", reported);
                 };
                 sound = known;
                 Some(sound.as_str())
             }
             FileKind::Binary => {
-                let told = format!("Cannot display content of binary file: {shown}");
-                return skipped("binary file", told);
+                let reported = format!("Cannot display content of binary file: {shown}");
+                return skipped("binary file", reported);
             }
         };
         if mime_type.is_some() && !asked_for {
-            let told = format!("Not named explicitly: {shown}");
-            return skipped("image, audio, video or PDF that is not named explicitly", told);
+            let reported = format!("Not named explicitly: {shown}");
+            return skipped("image, audio, video or PDF that is not named explicitly", reported);
         }
         let bytes = match held {
             Some(text) => text.into_bytes(),
             None => real.read_bytes(MAX_BYTES)?,
         };
         if kind == FileKind::Svg && bytes.len() > MAX_SVG_BYTES {
-            let told = format!("Cannot display content of SVG file larger than 1MB: {shown}");
-            return skipped("vector image larger than 1 MB", told);
+            let reported = format!("Cannot display content of SVG file larger than 1MB: {shown}");
+            return skipped("vector image larger than 1 MB", reported);
         }
         Ok(match mime_type {
             None => FileContent::Text(self.take_text(&bytes, shown)),

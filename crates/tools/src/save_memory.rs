@@ -141,8 +141,9 @@ impl SaveMemory {
         };
         let output = change.make(&self.context, self.shown.get().as_ref(), &report)?;
         let message = format!("Okay, I've remembered that: \"{}\"", self.fact);
-        let told = json!({ "success": true, "message": message }).to_string();
-        Ok(ToolOutput { content: vec![Part::text(told)], ..output }.display(Display::Text(message)))
+        let reported = json!({ "success": true, "message": message }).to_string();
+        Ok(ToolOutput { content: vec![Part::text(reported)], ..output }
+            .display(Display::Text(message)))
     }
 }
 

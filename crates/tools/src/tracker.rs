@@ -169,14 +169,14 @@ impl<O: Operation> Invocation for Operating<O> {
         let failure = operation.failure();
         let work = blocking(&run.cancel, move |stop| {
             check(stop)?;
-            let (told, shown) = match operation.work(&store)? {
-                Done::Nothing(told, shown) => (told, Display::Text(shown.to_owned())),
-                Done::Tasks(told) => {
+            let (reported, shown) = match operation.work(&store)? {
+                Done::Nothing(reported, shown) => (reported, Display::Text(shown.to_owned())),
+                Done::Tasks(reported) => {
                     let todos = shown::todos(&store.load()?);
-                    (told, Display::Structured(json!({ "todos": todos })))
+                    (reported, Display::Structured(json!({ "todos": todos })))
                 }
             };
-            Ok(ToolOutput::quiet(told).display(shown))
+            Ok(ToolOutput::quiet(reported).display(shown))
         });
         work.await.unwrap_or_else(|error| failed(error, failure))
     }

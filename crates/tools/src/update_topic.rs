@@ -162,16 +162,17 @@ impl Invocation for UpdateTopic {
         };
         last.topic = Some(title.clone());
         let summary = self.summary.as_deref().unwrap_or(NOTHING);
-        let (told_intent, shown_intent) = match &self.intent {
+        let (reported_intent, shown_intent) = match &self.intent {
             Some(intent) => {
                 (format!("\n\nStrategic Intent: {intent}"), format!("\n\n{}", shown_intent(intent)))
             }
             None => Default::default(),
         };
-        let told = format!("Current topic: \"{title}\"\nTopic summary: {summary}{told_intent}");
+        let reported =
+            format!("Current topic: \"{title}\"\nTopic summary: {summary}{reported_intent}");
         let shown = format!("## 📂 Topic: **{title}**\n\n**Summary:**\n{summary}{shown_intent}");
         ToolOutput {
-            content: vec![Part::text(told)],
+            content: vec![Part::text(reported)],
             display: Some(Display::Text(shown)),
             directives: vec![Directive::SetTopic(title.clone())],
             ..ToolOutput::default()

@@ -154,7 +154,7 @@ impl Invocation for WriteTodos {
             .zip(&self.todos)
             .map(|(number, todo)| format!("{number}. [{}] {}", todo.status, todo.description))
             .collect();
-        let told = if lines.is_empty() {
+        let reported = if lines.is_empty() {
             "Successfully cleared the todo list.".to_owned()
         } else {
             let list = lines.join("\n");
@@ -162,7 +162,7 @@ impl Invocation for WriteTodos {
         };
         let display = Display::Structured(json!({ "todos": self.todos }));
         let directives = vec![Directive::SetTodos(self.todos.clone())];
-        ToolOutput { directives, ..ToolOutput::quiet(told).display(display) }
+        ToolOutput { directives, ..ToolOutput::quiet(reported).display(display) }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Prepared {
     pub(super) choice: Choice,
     pub(super) request: ModelRequest,
     /// `None` if there are no `AfterModel` hooks.
-    pub(super) told: Option<Value>,
+    pub(super) reported: Option<Value>,
 }
 
 impl Chat {
@@ -51,7 +51,7 @@ impl Chat {
         request: ModelRequest,
         cancel: &CancellationToken,
     ) -> Result<Prepared, Interference> {
-        let mut prepared = Prepared { choice, request, told: None };
+        let mut prepared = Prepared { choice, request, reported: None };
         let Some(hooked) = &self.hooked else { return Ok(prepared) };
         if hooked.events.has(HookEvent::BeforeModel) {
             let payload = HookPayload::BeforeModel { llm_request: prepared.describe() };
@@ -74,7 +74,7 @@ impl Chat {
             }
         }
         if hooked.events.has(HookEvent::AfterModel) {
-            prepared.told = Some(prepared.describe());
+            prepared.reported = Some(prepared.describe());
         }
         Ok(prepared)
     }
@@ -85,13 +85,13 @@ impl Chat {
     /// Returns the intervention if the chunk must not be shown.
     pub(super) async fn after(
         &self,
-        told: Option<&Value>,
+        reported: Option<&Value>,
         chunk: ResponseChunk,
         cancel: &CancellationToken,
     ) -> Result<ResponseChunk, Interference> {
-        let (Some(hooked), Some(told)) = (&self.hooked, told) else { return Ok(chunk) };
+        let (Some(hooked), Some(reported)) = (&self.hooked, reported) else { return Ok(chunk) };
         let llm_response = llm::response(&chunk);
-        let payload = HookPayload::AfterModel { llm_request: told.clone(), llm_response };
+        let payload = HookPayload::AfterModel { llm_request: reported.clone(), llm_response };
         let result = hooked.events.fire(&payload, cancel).await;
         let answer = result.llm_response.as_ref().and_then(llm::answer);
         if let Some(reason) = result.stop {

@@ -76,14 +76,14 @@ impl Summariser<'_> {
         let mut earlier: Option<String> = None;
         let count = pieces.len();
         for (number, piece) in pieces.into_iter().enumerate() {
-            let told = told(piece, earlier.take());
-            let answer = self.ask(&choice, told.clone(), self.prompt_id).await?;
+            let reported = reported(piece, earlier.take());
+            let answer = self.ask(&choice, reported.clone(), self.prompt_id).await?;
             let snapshot = CompressionSnapshot::read(&answer).ok_or(Trouble::Empty)?;
             if number + 1 < count {
                 earlier = Some(snapshot.render(&super::Kept::default()));
                 continue;
             }
-            let checked = self.check(&choice, told, &answer).await?;
+            let checked = self.check(&choice, reported, &answer).await?;
             return Ok(snapshot.replaced_by(checked));
         }
         Err(Trouble::Empty)
@@ -93,12 +93,12 @@ impl Summariser<'_> {
     async fn check(
         &self,
         choice: &Choice,
-        mut told: Vec<Arc<HistoryEntry>>,
+        mut reported: Vec<Arc<HistoryEntry>>,
         answer: &str,
     ) -> Result<Option<CompressionSnapshot>, Trouble> {
-        told.push(HistoryEntry::detached(Content::model(vec![Part::text(answer)])));
-        told.push(HistoryEntry::detached(Content::user(vec![Part::text(CHECK)])));
-        match self.ask(choice, told, &format!("{}-verify", self.prompt_id)).await {
+        reported.push(HistoryEntry::detached(Content::model(vec![Part::text(answer)])));
+        reported.push(HistoryEntry::detached(Content::user(vec![Part::text(CHECK)])));
+        match self.ask(choice, reported, &format!("{}-verify", self.prompt_id)).await {
             Ok(again) => Ok(CompressionSnapshot::read(&again)),
             Err(Trouble::Cancelled) => Err(Trouble::Cancelled),
             Err(_) => Ok(None),
@@ -140,7 +140,7 @@ impl Summariser<'_> {
 }
 
 /// Returns a piece of the conversation with the question after it.
-fn told(piece: Vec<Arc<HistoryEntry>>, earlier: Option<String>) -> Vec<Arc<HistoryEntry>> {
+fn reported(piece: Vec<Arc<HistoryEntry>>, earlier: Option<String>) -> Vec<Arc<HistoryEntry>> {
     let is_snapshot = |entry: &Arc<HistoryEntry>| {
         let mut texts = entry.content().parts.iter().filter_map(Part::as_text);
         texts.any(super::snapshot::is_snapshot)

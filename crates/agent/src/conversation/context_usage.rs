@@ -14,7 +14,7 @@ pub(crate) struct ContextUsage {
     /// means a different conversation.
     counted: Option<(usize, EntryId)>,
     /// True if the count comes from the vendor.
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// Size of a request that is about to be sent.
@@ -32,7 +32,7 @@ impl ContextUsage {
         if let Some(last) = last.filter(|_| tokens > 0) {
             self.tokens = tokens;
             self.counted = Some((history.entries().len(), last.id().clone()));
-            self.is_told = true;
+            self.is_reported = true;
         }
     }
 
@@ -48,7 +48,7 @@ impl ContextUsage {
         let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
         let entries = history.entries();
         let before = before_the_user(entries);
-        if !self.is_told && before > number {
+        if !self.is_reported && before > number {
             self.tokens += estimated(&entries[number..before]);
             self.counted = entries[..before].last().map(|last| (before, last.id().clone()));
         }
@@ -67,7 +67,7 @@ impl ContextUsage {
             let held = &entries[..before];
             self.tokens = estimated(held);
             self.counted = held.last().map(|last| (before, last.id().clone()));
-            self.is_told = false;
+            self.is_reported = false;
         }
         let number = self.counted.as_ref().map_or(0, |(number, _)| *number);
         let new = entries[number..].iter().filter(|entry| entry.content().role == Role::User);

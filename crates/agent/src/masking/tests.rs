@@ -65,15 +65,19 @@ async fn rules_that_came_with_a_result_outlast_it() {
         ("read_file", answer(90_000)),
     ]);
     masked(&mut history, folder.path(), &MaskingOptions::default()).await;
-    let told: Vec<String> = history
+    let reported: Vec<String> = history
         .entries()
         .iter()
         .flat_map(|entry| entry.content().responses())
         .map(|response| response.response["output"].as_str().unwrap().to_owned())
         .collect();
-    assert!(told[0].starts_with(OPENING) && told[0].ends_with(&block("Use tabs.")), "{}", told[0]);
-    assert!(!told[0].contains("\n\nimitated") && told[0].len() < 2000);
-    assert!(told[1].ends_with(CLOSING), "{}", told[1]);
+    assert!(
+        reported[0].starts_with(OPENING) && reported[0].ends_with(&block("Use tabs.")),
+        "{}",
+        reported[0]
+    );
+    assert!(!reported[0].contains("\n\nimitated") && reported[0].len() < 2000);
+    assert!(reported[1].ends_with(CLOSING), "{}", reported[1]);
 }
 
 #[tokio::test]

@@ -127,7 +127,7 @@ fn planning() {
 
 #[test]
 fn every_way_of_working() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for family in [Modern, Legacy] {
         for investigator in [false, true] {
             for todos in [false, true] {
@@ -137,19 +137,19 @@ fn every_way_of_working() {
                 let situation = Situation { family, ..situation(&tools) };
                 let text = section(&inputs, situation, Section::PrimaryWorkflows);
                 let (work, _) = text.split_once("\n\n## A new program").unwrap();
-                told.push(format!(
+                reported.push(format!(
                     "=== {family}, investigator {investigator}, todos {todos}\n{work}"
                 ));
             }
         }
     }
-    assert_snapshot!("ways_of_working", told.join("\n"));
+    assert_snapshot!("ways_of_working", reported.join("\n"));
 }
 
 /// Builds every combination of the facts that select sections.
 #[test]
 fn every_combination() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for family in [Modern, Legacy] {
         for interactive in [true, false] {
             for mode in [
@@ -170,7 +170,7 @@ fn every_combination() {
                             .map(|(section, _)| section.name())
                             .collect();
                         let who = if interactive { "person" } else { "alone" };
-                        told.push(format!(
+                        reported.push(format!(
                             "{family}, {who}, {mode}, {sandbox:?}, {kind}: {}",
                             sections.join(", ")
                         ));
@@ -179,7 +179,7 @@ fn every_combination() {
             }
         }
     }
-    assert_snapshot!("combinations", told.join("\n"));
+    assert_snapshot!("combinations", reported.join("\n"));
 }
 
 #[test]
@@ -208,14 +208,14 @@ fn a_new_program_is_agreed_on_where_somebody_can_agree() {
 
 #[test]
 fn sandboxes() {
-    let told = |sandbox, family| {
+    let reported = |sandbox, family| {
         let inputs = PromptInputs { sandbox, ..inputs() };
         section(&inputs, Situation { family, ..situation(&ALL) }, Section::Sandbox)
     };
-    assert!(told(Sandbox::Seatbelt, Modern).starts_with("# macOS Seatbelt\n"));
-    assert!(told(Sandbox::Container, Legacy).starts_with("# Sandbox\n"));
-    assert!(told(Sandbox::None, Legacy).starts_with("# No sandbox\n"));
-    assert_eq!(told(Sandbox::None, Modern), "");
+    assert!(reported(Sandbox::Seatbelt, Modern).starts_with("# macOS Seatbelt\n"));
+    assert!(reported(Sandbox::Container, Legacy).starts_with("# Sandbox\n"));
+    assert!(reported(Sandbox::None, Legacy).starts_with("# No sandbox\n"));
+    assert_eq!(reported(Sandbox::None, Modern), "");
 }
 
 #[test]

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_told_in_turns() {
+    fn a_conversation_is_reported_in_turns() {
         let mut history = History::new();
         history.push_user(id(EntryId::CONTEXT), vec![Part::text("context")]);
         history.push_user(id("1"), vec![Part::text("list")]);

@@ -264,13 +264,13 @@ mod tests {
 
     #[test]
     fn questions_as_programs_know_them() {
-        let told = |title: &str, kind: ConfirmationKind| {
+        let reported = |title: &str, kind: ConfirmationKind| {
             let confirmation =
                 Confirmation { call_id: CallId::new("c"), title: title.to_owned(), kind };
             Value::Object(notification(&confirmation).fields())
         };
         assert_eq!(
-            told(
+            reported(
                 "Confirm Shell Command",
                 ConfirmationKind::Execute {
                     command: "a | b".into(),
@@ -286,7 +286,7 @@ mod tests {
                 "details": {"type": "exec", "title": "Confirm Shell Command", "command": "a | b", "rootCommand": "a, b"}})
         );
         assert_eq!(
-            told("Plan", ConfirmationKind::Questions(Vec::new())),
+            reported("Plan", ConfirmationKind::Questions(Vec::new())),
             json!({"notification_type": "ToolPermission", "message": "Tool requires confirmation",
                 "details": {"type": "ask_user", "title": "Plan"}})
         );

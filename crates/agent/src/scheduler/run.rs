@@ -116,14 +116,14 @@ impl Scheduler<'_> {
         let input = futures::stream::unfold(input, |mut input| async move {
             input.recv().await.map(|item| (item, input))
         });
-        let told = call_id.clone();
+        let reported = call_id.clone();
         let context = RunContext {
             call_id,
             prompt_id: ready.queued.call.prompt_id.clone(),
             cancel: self.cancel.child_token(),
             output: Arc::new(move |output: LiveOutput| {
                 // Sending fails only if the scheduler is gone.
-                drop(live.send(Event::CallOutput { call_id: told.clone(), output }));
+                drop(live.send(Event::CallOutput { call_id: reported.clone(), output }));
             }),
             input: input.boxed(),
             room: self.room,

@@ -179,7 +179,7 @@ fn request() -> ModelRequest {
 }
 
 #[tokio::test]
-async fn every_way_of_asking_is_told_as_a_request_and_its_answer() {
+async fn every_way_of_asking_is_reported_as_a_request_and_its_answer() {
     let bench = bench();
     let choice = bench.watched.select("web-search").await.unwrap();
     assert_eq!(choice.reason, "web-search beside large");
@@ -189,13 +189,13 @@ async fn every_way_of_asking_is_told_as_a_request_and_its_answer() {
     let mut chunks = choice.model.stream(request(), cancel()).await.unwrap();
     assert_eq!(chunks.next().await.unwrap().unwrap().text(), "word");
     assert!(chunks.next().await.is_none());
-    let told = ["p1 asks small for utility_tool", "small-1 answers in 4 tokens"];
-    assert_eq!(bench.notes(), told);
+    let reported = ["p1 asks small for utility_tool", "small-1 answers in 4 tokens"];
+    assert_eq!(bench.notes(), reported);
 
     let json = JsonRequest { request: request(), schema: json!({}), max_attempts: 1 };
     let (value, _) = choice.model.generate_json(json, cancel()).await.unwrap();
     assert_eq!(value, json!({"said": "word"}));
-    assert_eq!(bench.notes(), [told[0], "small answers in 4 tokens"]);
+    assert_eq!(bench.notes(), [reported[0], "small answers in 4 tokens"]);
 
     let named = ModelRequest { prompt_id: "own".to_owned(), ..request() };
     choice.model.generate(named, cancel()).await.unwrap();
@@ -215,7 +215,7 @@ async fn an_attempt_that_failed_is_a_request_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_as_an_error() {
+async fn a_refusal_is_reported_as_an_error() {
     let bench = bench();
     bench.model.fails.store(true, Ordering::SeqCst);
     let choice = bench.watched.select("x").await.unwrap();
@@ -224,8 +224,8 @@ async fn a_refusal_is_told_as_an_error() {
     let mut chunks = choice.model.stream(request(), CancellationToken::new()).await.unwrap();
     assert!(chunks.next().await.unwrap().is_err());
     assert!(chunks.next().await.is_none());
-    let told = ["p1 asks small for utility_tool", "small fails: ApiError"];
-    assert_eq!(bench.notes(), [told, told].concat());
+    let reported = ["p1 asks small for utility_tool", "small fails: ApiError"];
+    assert_eq!(bench.notes(), [reported, reported].concat());
 }
 
 #[tokio::test]

@@ -57,10 +57,10 @@ fn main() {
     };
     let words =
         || CompressionSnapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());
-    let told = words();
+    let reported = words();
     let fold = || {
         let mut next = history.clone();
-        assert!(next.compress(&compression(told.clone())));
+        assert!(next.compress(&compression(reported.clone())));
     };
     let all = [
         // The length before compression, the length for the summarising model, and the length

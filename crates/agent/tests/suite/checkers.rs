@@ -53,7 +53,7 @@ async fn a_program_reads_the_call_and_lets_it_run() {
     let kept = |name: &str| std::fs::read_to_string(stage.path(name)).unwrap();
     let (folder, args) = (stage.path(""), json!({"path": "a.txt"}));
     let folder = folder.to_str().unwrap().trim_end_matches('/');
-    let told: Value = serde_json::from_str(&kept("told")).unwrap();
+    let reported: Value = serde_json::from_str(&kept("told")).unwrap();
     let expected = json!({
         "protocolVersion": "1.0.0",
         "toolCall": {"name": "write", "args": args},
@@ -66,7 +66,7 @@ async fn a_program_reads_the_call_and_lets_it_run() {
         },
         "config": {"limit": 3}
     });
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(kept("args"), "2 a b\n");
 }
 
@@ -93,8 +93,8 @@ async fn an_answer_that_is_no_clear_yes_refuses_the_call() {
         ),
     ] {
         let (stage, tool) = checked_by(script);
-        let (told, ran, talk) = run(stage, &tool).await;
-        assert!(told.starts_with(expected), "{script}: {told}");
+        let (reported, ran, talk) = run(stage, &tool).await;
+        assert!(reported.starts_with(expected), "{script}: {reported}");
         assert!(!ran, "{script}");
         let asks = talk.log.notices().iter().any(|notice| notice == "Really?");
         assert_eq!(asks, script.contains("ask_user"), "{:?}", talk.log.notices());
@@ -114,8 +114,8 @@ async fn without_its_program_nothing_passes() {
         if file.is_empty() {
             stage.checkers.programs.clear();
         }
-        let (told, ran, _) = run(stage, &tool).await;
-        assert!(told.starts_with(&format!("{failed}{expected}")), "{told}");
+        let (reported, ran, _) = run(stage, &tool).await;
+        assert!(reported.starts_with(&format!("{failed}{expected}")), "{reported}");
         assert!(!ran);
     }
 }
@@ -133,8 +133,8 @@ async fn a_program_never_makes_policy_weaker() {
     let (mut stage, tool) = checked_by(ALLOW);
     let deny = "[[rule]]\ntoolName = \"write\"\ndecision = \"deny\"\npriority = 1\nargsPattern = \"a.txt\"\n";
     stage.rules = format!("{deny}{RULE}");
-    let (told, ran, _) = run(stage, &tool).await;
-    assert_eq!((told.as_str(), ran), ("Tool execution denied by policy.", false));
+    let (reported, ran, _) = run(stage, &tool).await;
+    assert_eq!((reported.as_str(), ran), ("Tool execution denied by policy.", false));
 }
 
 #[tokio::test]

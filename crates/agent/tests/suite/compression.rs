@@ -88,15 +88,18 @@ async fn at_half_of_the_context_a_summary_takes_the_place_of_the_conversation() 
     assert_eq!(summary.tools(), [""; 0]);
     assert!(summary.all_text().contains(PROMPT));
     // The second request contains the first answer.
-    let told = check.contents();
-    assert_eq!(told.len(), summary.contents().len() + 2);
-    assert_eq!(told[told.len() - 2].text(), SNAPSHOT);
+    let reported = check.contents();
+    assert_eq!(reported.len(), summary.contents().len() + 2);
+    assert_eq!(reported[reported.len() - 2].text(), SNAPSHOT);
 
     let last = talk.models.last();
-    let told = last.all_text();
-    assert!(told.contains("<session_context>") && told.contains("Mend all of it."), "{told}");
-    assert!(told.contains(QUOTED), "{told}");
-    assert!(!told.contains("First.") && told.contains("Third."), "{told}");
+    let reported = last.all_text();
+    assert!(
+        reported.contains("<session_context>") && reported.contains("Mend all of it."),
+        "{reported}"
+    );
+    assert!(reported.contains(QUOTED), "{reported}");
+    assert!(!reported.contains("First.") && reported.contains("Third."), "{reported}");
     assert_eq!(last.responses(), [json!({"output": "text of c\n"})], "the latest result stays");
     talk.assert_replays();
 }
@@ -113,8 +116,8 @@ async fn a_compressed_conversation_stays_so_after_a_resume_and_the_log_keeps_all
     let records = format!("{:?}", talk.journal.records());
     assert!(records.contains("First.") && records.contains("text of a"));
     // The ledger shows the hash of a file at the time of the compression.
-    let told = talk.models.last().all_text();
-    let (_, hash) = told.split_once("a.txt (sha256 ").unwrap();
+    let reported = talk.models.last().all_text();
+    let (_, hash) = reported.split_once("a.txt (sha256 ").unwrap();
     let hash = format!("a.txt (sha256 {}", &hash[..12]);
     let stage = talk.close().await;
     std::fs::write(stage.path("a.txt"), "another text\n").unwrap();
@@ -124,8 +127,11 @@ async fn a_compressed_conversation_stays_so_after_a_resume_and_the_log_keeps_all
     let last = talk.models.last();
     assert_eq!(contents(&last)[..before.len()], before[..]);
     assert!(last.all_text().contains(&hash), "{hash}");
-    let told = last.all_text();
-    assert!(told.contains("Mend it."), "an answer without a snapshot checks nothing: {told}");
+    let reported = last.all_text();
+    assert!(
+        reported.contains("Mend it."),
+        "an answer without a snapshot checks nothing: {reported}"
+    );
 }
 
 #[tokio::test]
@@ -153,8 +159,8 @@ async fn open_todos_and_other_tasks_outlast_a_summary_that_forgets_them() {
     let last = talk.models.last();
     let calls = last.contents().into_iter().flat_map(Content::calls).map(|call| call.name.clone());
     assert_eq!(calls.collect::<Vec<_>>(), ["read"], "the list itself is no longer sent");
-    let told = last.all_text();
-    let (_, list) = told.split_once("<open_todos>\n").unwrap();
+    let reported = last.all_text();
+    let (_, list) = reported.split_once("<open_todos>\n").unwrap();
     let (list, _) = list.split_once("</open_todos>").unwrap();
     let expected = "<todo bytes=\"20\">[in_progress] mend a</todo>\n<todo bytes=\"12\">[pending] b!</todo>\n\
                     <todo bytes=\"13\">[open] a task</todo>\n";
@@ -234,10 +240,12 @@ async fn without_a_summary_the_oldest_messages_go_where_they_must() {
     let (talk, notice) = shortened(&"A long thought. ".repeat(8000), 1).await;
     assert!(notice.contains(" oldest messages are omitted."), "{notice}");
     assert!(notice.contains("Kept verbatim: prompts (1)"), "{notice}");
-    let told = talk.models.last().all_text();
-    assert!(told.contains(QUOTED), "{told:.4000}");
-    assert!(told.contains("could not be summarised and is omitted") && told.contains("a.txt"));
-    assert!(!told.contains("Look at b."));
+    let reported = talk.models.last().all_text();
+    assert!(reported.contains(QUOTED), "{reported:.4000}");
+    assert!(
+        reported.contains("could not be summarised and is omitted") && reported.contains("a.txt")
+    );
+    assert!(!reported.contains("Look at b."));
     talk.assert_replays();
 }
 

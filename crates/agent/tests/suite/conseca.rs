@@ -12,7 +12,7 @@ fn write(path: &str) -> ScriptedReply {
 }
 
 /// Returns the JSON that a side call sent to the model.
-fn told(sent: &SentRequest) -> Value {
+fn reported(sent: &SentRequest) -> Value {
     serde_json::from_str(sent.last_texts()[0]).unwrap()
 }
 
@@ -24,7 +24,7 @@ fn guarded(paths: &[&str], policy: ScriptedReply, verdict: ScriptedReply) -> (St
     stage.models.stream(reply().text("done"));
     stage.conseca = true;
     stage.models.generate_with(move |sent| {
-        if told(sent).get("tool_call").is_some() { verdict.clone() } else { policy.clone() }
+        if reported(sent).get("tool_call").is_some() { verdict.clone() } else { policy.clone() }
     });
     (stage, tool)
 }
@@ -52,11 +52,11 @@ async fn each_call_is_judged_by_one_policy_for_the_prompt() {
     assert_eq!((tool.ran().len(), warnings(&talk)), (2, 0));
     let asked = talk.models.generated();
     assert_eq!(asked.len(), 3, "one policy, two verdicts");
-    let first = told(&asked[0]);
+    let first = reported(&asked[0]);
     assert_eq!(first["user_prompt"], "write two files");
     let tools = first["trusted_content"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "write"), "{tools:?}");
-    let second = told(&asked[1]);
+    let second = reported(&asked[1]);
     assert_eq!(second["policy"]["write"]["constraints"], "a.txt only");
     assert_eq!(second["tool_call"]["args"]["path"], "a.txt");
     assert!(matches!(&asked[1].kind, SentAs::Json(schema) if schema.is_object()));

@@ -150,7 +150,7 @@ async fn a_session_begins_with_words_of_programs() {
 }
 
 #[tokio::test]
-async fn a_call_is_refused_and_the_model_told() {
+async fn a_call_is_refused_and_the_model_reported() {
     let deny = says(&json!({ "decision": "block", "reason": "hands off" }));
     let hooks = [("BeforeTool", "write|replace", &*deny), ("AfterTool", "", KEEP)];
     let (stage, tool) = stage(&hooks);
@@ -199,9 +199,9 @@ async fn arguments_are_replaced_and_judged_anew() {
     let talk = stage_of_other.start();
     talk.done("go").await;
     assert_eq!(tool.ran()[0]["path"], "b.txt");
-    let told = talk.models.last().response();
+    let reported = talk.models.last().response();
     let remark = "\n\n[System] Tool input parameters were modified by a hook before execution.";
-    assert_eq!(told, format!("wrote \"b.txt\"{remark}"));
+    assert_eq!(reported, format!("wrote \"b.txt\"{remark}"));
     let events = kept(&talk.close().await);
     assert_eq!(events[0]["tool_input"]["path"], "b.txt", "what has run");
 
@@ -209,10 +209,10 @@ async fn arguments_are_replaced_and_judged_anew() {
     let (stage, tool) = stage(&[("BeforeTool", "", &bad)]);
     let talk = stage.start();
     talk.done("go").await;
-    let told = talk.models.last().response();
+    let reported = talk.models.last().response();
     let failed =
         "Tool parameter modification by hook failed validation: params/path must be string";
-    assert_eq!((told.as_str(), tool.ran().len()), (failed, 0));
+    assert_eq!((reported.as_str(), tool.ran().len()), (failed, 0));
 }
 
 #[tokio::test]
@@ -227,8 +227,8 @@ async fn policy_judges_what_programs_made_of_a_call() {
         let talk = Stage { rules: rules.to_owned(), ..stage }.start();
         talk.done("go").await;
         assert_eq!(tool.ran().len(), 0, "{decision}");
-        let told = talk.models.last().response();
-        assert!(told.starts_with("Tool execution denied by policy."), "{told}");
+        let reported = talk.models.last().response();
+        assert!(reported.starts_with("Tool execution denied by policy."), "{reported}");
     }
 }
 
@@ -261,8 +261,8 @@ async fn words_follow_a_result() {
     let (stage, _) = stage(&[("AfterTool", "", &context)]);
     let talk = stage.start();
     talk.done("go").await;
-    let told = talk.models.last().response();
-    assert!(told.ends_with("\n\n<hook_context>lint: &lt;ok&gt;</hook_context>"), "{told}");
+    let reported = talk.models.last().response();
+    assert!(reported.ends_with("\n\n<hook_context>lint: &lt;ok&gt;</hook_context>"), "{reported}");
 }
 
 #[tokio::test]
@@ -285,8 +285,8 @@ async fn another_call_takes_the_place_of_one() {
     let (stage, _) = stage(&[("AfterTool", "write", &unknown)]);
     let talk = stage.start();
     talk.done("go").await;
-    let told = talk.models.last().response();
-    assert!(told.starts_with("Tool \"nope\" not found."), "{told}");
+    let reported = talk.models.last().response();
+    assert!(reported.starts_with("Tool \"nope\" not found."), "{reported}");
 }
 
 #[tokio::test]

@@ -93,7 +93,7 @@ async fn tools_run_as_ever_before_the_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_never_right_is_told_with_what_was_said() {
+async fn an_answer_that_is_never_right_is_reported_with_what_was_said() {
     let talk = says(&["no", "never", "[1]", "still not"]).start();
     let unsatisfied = unsatisfied(talk.prompt("how many?").await);
     assert_eq!((unsatisfied.text.as_str(), unsatisfied.repairs), ("still not", 3));

@@ -71,14 +71,14 @@ async fn an_announcement_comes_first_and_is_no_work_by_itself() {
 }
 
 #[tokio::test]
-async fn a_running_call_is_told_to_go_to_the_background() {
+async fn a_running_call_is_reported_to_go_to_the_background() {
     let begun = Gate::closed();
     let tell = begun.clone();
     let look = FakeTool::new("look").runs(move |_, mut context| {
         tell.open();
         async move {
-            let told = context.input.next().await;
-            ToolOutput::quiet(format!("{told:?}"))
+            let reported = context.input.next().await;
+            ToolOutput::quiet(format!("{reported:?}"))
         }
     });
     let stage = Stage::with([reply().call("look", json!({})), reply().text("done")]).tool(look);

@@ -159,7 +159,7 @@ async fn a_call_without_a_name_is_answered_too() {
 }
 
 #[tokio::test]
-async fn calls_with_the_same_id_are_told_apart() {
+async fn calls_with_the_same_id_are_distinguished() {
     let turn = reply().call_with_id("x", "look", json!({"n": "a"}));
     let turn = turn.call_with_id("x", "look", json!({"n": "b"}));
     let talk = Stage::with([turn, reply().text("done")]).tool(echo()).start();

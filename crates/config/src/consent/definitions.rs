@@ -17,9 +17,9 @@ const MAX_DEPTH: usize = 8;
 /// Maximum number of files below one folder.
 const MAX_FILES: usize = 500;
 /// Maximum number of messages about skipped files.
-const MAX_TOLD: usize = 10;
+const MAX_REPORTED: usize = 10;
 /// Maximum number of lines of a definition that are shown.
-const TOLD_LINES: usize = 12;
+const REPORTED_LINES: usize = 12;
 
 /// Returns the items of a project's folder in the order of their names, and messages about
 /// definitions that are not listed and therefore do not take effect.
@@ -31,8 +31,8 @@ pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     for folder in [own.join("skills"), project.join(".agents").join("skills")] {
         listed.skills(&folder);
     }
-    let more = listed.left_out.len().saturating_sub(MAX_TOLD);
-    listed.left_out.truncate(MAX_TOLD);
+    let more = listed.left_out.len().saturating_sub(MAX_REPORTED);
+    listed.left_out.truncate(MAX_REPORTED);
     listed.left_out.extend((more > 0).then(|| format!("{more} more definitions are disabled.")));
     (listed.items, listed.left_out)
 }
@@ -178,14 +178,14 @@ fn inserted<'a>(prompt: &'a str, open: &'a str) -> impl Iterator<Item = &'a str>
 /// Returns the lines between the first two `---`, unchanged: they name tools, servers and commands.
 fn front_matter(text: &str) -> String {
     let lines = text.lines().map(str::trim_end).skip_while(|line| *line != "---").skip(1);
-    let mut told: Vec<&str> = lines.take_while(|line| *line != "---").collect();
-    if told.is_empty() {
+    let mut reported: Vec<&str> = lines.take_while(|line| *line != "---").collect();
+    if reported.is_empty() {
         return "has no front matter".to_owned();
     }
-    let more = told.len().saturating_sub(TOLD_LINES);
-    told.truncate(TOLD_LINES);
+    let more = reported.len().saturating_sub(REPORTED_LINES);
+    reported.truncate(REPORTED_LINES);
     let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
-    told.join("\n") + &more
+    reported.join("\n") + &more
 }
 
 /// Returns the item of a skill with these files, or `None` for a skill of text only.

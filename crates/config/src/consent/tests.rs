@@ -98,7 +98,7 @@ fn every_part_of_an_item_is_in_its_hash() {
 }
 
 #[test]
-fn a_broken_file_of_answers_is_told_by_line_and_column() {
+fn a_broken_file_of_answers_is_reported_by_line_and_column() {
     let cases = [
         ("{\n  \"version\": 1,\n  x", Some((3, 3))),
         ("{\"version\": 1, \"folders\": {\"/a\": {\"items\": [{\"kind\": 3}]}}}", Some((1, 54))),

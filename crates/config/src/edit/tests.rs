@@ -97,7 +97,7 @@ fn a_value_is_unset() {
 }
 
 #[test]
-fn a_file_that_cannot_be_edited_is_told_by_line_and_column() {
+fn a_file_that_cannot_be_edited_is_reported_by_line_and_column() {
     let table = [
         ("{\n  \"a\": 1,\n}", Some((2, 9)), "Trailing commas"),
         ("{\n \"a\": 3\n}", Some((2, 7)), "a is no object but of type number"),

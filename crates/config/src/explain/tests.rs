@@ -188,13 +188,13 @@ fn the_short_form_of_telemetry_is_understood() {
         (LayerKind::Workspace, json!({"telemetry": true})),
     ];
     let mut loaded = loaded(&layers);
-    let told = |loaded: &Loaded| {
+    let reported = |loaded: &Loaded| {
         let explanation = Inspection::new(loaded, &[]).explain("telemetry.enabled");
         (explanation.value.clone(), outcomes(&explanation))
     };
     let files = [("user", "overridden"), ("project", "wins")];
-    assert_eq!(told(&loaded), (Some(json!(true)), files.to_vec()));
+    assert_eq!(reported(&loaded), (Some(json!(true)), files.to_vec()));
     loaded.environment = Environment::from_pairs([("GEMINI_TELEMETRY_ENABLED", "0")]);
     let all = [("user", "overridden"), ("project", "overridden"), ("environment", "wins")];
-    assert_eq!(told(&loaded), (Some(json!(false)), all.to_vec()));
+    assert_eq!(reported(&loaded), (Some(json!(false)), all.to_vec()));
 }

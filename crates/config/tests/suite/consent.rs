@@ -189,8 +189,8 @@ fn what_is_not_listed_is_named_and_stays_off() {
     assert_eq!((of("custom command").len(), of("subagent").len()), (499, 500));
     assert!(of("custom command").contains(&"/c498") && !of("custom command").contains(&"/c499"));
     let warnings = found.load(Accepted::only(&items)).unwrap().warnings;
-    let told = |words: &str| warnings.iter().filter(|line| line.contains(words)).count();
-    assert_eq!(told("The others are disabled"), 2, "{warnings:?}");
-    assert_eq!(told("skills/large is disabled"), 1, "{warnings:?}");
-    assert_eq!(told("a-big-one.toml"), 1, "{warnings:?}");
+    let reported = |words: &str| warnings.iter().filter(|line| line.contains(words)).count();
+    assert_eq!(reported("The others are disabled"), 2, "{warnings:?}");
+    assert_eq!(reported("skills/large is disabled"), 1, "{warnings:?}");
+    assert_eq!(reported("a-big-one.toml"), 1, "{warnings:?}");
 }

@@ -324,7 +324,7 @@ fn private_notes() {
 }
 
 #[test]
-fn a_file_that_another_brings_along_is_told_once() {
+fn a_file_that_another_brings_along_is_reported_once() {
     let case = Case::new();
     let home = &case.home;
     home.write("work/.git/HEAD", "");

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::home::Home;
 
 #[test]
-fn what_was_not_accepted_is_told_as_such() {
+fn what_was_not_accepted_is_reported_as_such() {
     let home = Home::new();
     home.write(
         "work/.gemini/settings.json",

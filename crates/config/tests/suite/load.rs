@@ -168,7 +168,7 @@ fn wrong_values_and_unknown_keys_do_not_stop_a_run() {
 }
 
 #[test]
-fn system_files_with_old_keys_are_told_about() {
+fn system_files_with_old_keys_are_reported_about() {
     let home = Home::new();
     home.write("system/settings.json", r#"{"experimental": {"plan": false}}"#);
     let loaded = home.load();

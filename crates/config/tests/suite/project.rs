@@ -32,7 +32,7 @@ fn a_new_project_is_registered_and_marked() {
 }
 
 #[test]
-fn projects_of_the_same_name_are_told_apart() {
+fn projects_of_the_same_name_are_distinguished() {
     let home = Home::new();
     let slugs: Vec<_> =
         ["a/app", "b/app", "c/app", "b/app"].map(|name| resolve(&home, name).slug).into();

@@ -70,7 +70,7 @@ fn a_claim_ends_with_its_value_although_a_child_has_the_descriptor() {
 }
 
 #[test]
-fn the_second_holder_is_told() {
+fn the_second_holder_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
     let mut first = AppendLog::open(&path).unwrap();

@@ -165,7 +165,7 @@ fn huge_lines_are_cut_at_a_character() {
 }
 
 #[test]
-fn time_limit_and_cancel_are_told_apart() {
+fn time_limit_and_cancel_are_distinguished() {
     let (_dir, root) = tree(&[("a", b"hit\n")]);
     let paths = [root];
     let mut request = SearchRequest::new("hit", &paths);
@@ -196,7 +196,7 @@ proptest! {
 }
 
 #[test]
-fn a_flood_of_context_is_cut_and_told() {
+fn a_flood_of_context_is_cut_and_reported() {
     let line = format!("hit {}\n", "x".repeat(8000));
     let (_dir, root) = tree(&[("a", line.repeat(3000).as_bytes())]);
     let paths = [root];

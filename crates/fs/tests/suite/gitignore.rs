@@ -218,7 +218,7 @@ fn ignored_by_git(root: &Path, entries: &[Entry]) -> BTreeSet<Vec<u8>> {
 }
 
 /// Returns the contents of all ignore files of the tree, as help to find the cause of a difference.
-fn told(root: &Path, entries: &[Entry]) -> String {
+fn reported(root: &Path, entries: &[Entry]) -> String {
     let folders = entries.iter().filter(|(_, is_folder)| *is_folder).map(|(way, _)| &way[..]);
     let mut text = String::new();
     for folder in [&b""[..]].into_iter().chain(folders) {
@@ -267,7 +267,7 @@ fn trees_made_at_random_are_read_as_git_reads_them() {
                 "seed {seed}, {}{}\n{}",
                 way.escape_ascii(),
                 if *is_folder { "/" } else { "" },
-                told(&root, &entries)
+                reported(&root, &entries)
             );
             questions += 1;
             ignored_in_all += usize::from(expected);

@@ -83,13 +83,13 @@ fn answers_there_and_back() {
         usage: Some(Usage { prompt: 1, candidates: 2, total: 3, ..Usage::default() }),
         ..ResponseChunk::default()
     };
-    let told = response(&chunk);
+    let reported = response(&chunk);
     assert_eq!(
-        told,
+        reported,
         json!({"text": "a", "candidates": [{"content": {"role": "model", "parts": ["hm", "a"]}, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 2, "totalTokenCount": 3}})
     );
-    let back = answer(&told).unwrap();
+    let back = answer(&reported).unwrap();
     assert_eq!(
         (back.parts, back.finish, back.usage),
         (vec![Part::text("hm"), Part::text("a")], chunk.finish, chunk.usage)

@@ -55,7 +55,7 @@ async fn a_program_knows_where_it_is() {
 }
 
 #[tokio::test]
-async fn programs_run_beside_each_other_unless_told_otherwise() {
+async fn programs_run_beside_each_other_unless_reported_otherwise() {
     let wait = |name: &str| {
         hook(&format!("echo start {name} >> log; sleep 1; echo end {name} >> log"), &json!({}))
     };

@@ -75,9 +75,9 @@ impl Command for MemoryCommand {
             ("add", fact) if !fact.is_empty() => memory.add(fact),
             _ => Err(USAGE.to_owned()),
         };
-        let told = tokio::task::spawn_blocking(work).await;
-        let told = told.map_err(|error| CommandError(error.to_string()))?;
-        context.say(told.map_err(CommandError)?);
+        let reported = tokio::task::spawn_blocking(work).await;
+        let reported = reported.map_err(|error| CommandError(error.to_string()))?;
+        context.say(reported.map_err(CommandError)?);
         Ok(None)
     }
 }

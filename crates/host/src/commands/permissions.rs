@@ -27,7 +27,7 @@ impl Permissions {
     }
 
     /// Returns the current answers as text.
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         let mut lines = vec![format!("{}: {}.", self.cwd.display(), level(self.trust))];
         match ConsentStore::load(&self.places) {
             Ok(store) => {
@@ -129,14 +129,14 @@ impl Command for Permissions {
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
         let arguments = &context.arguments;
         let (word, rest) = arguments.trim().split_once(' ').unwrap_or((arguments.trim(), ""));
-        let told = match (word, rest.trim()) {
-            ("", "") => self.told(),
+        let reported = match (word, rest.trim()) {
+            ("", "") => self.reported(),
             ("trust", folder) => self.set(folder, TrustLevel::TrustFolder)?,
             ("distrust", folder) => self.set(folder, TrustLevel::DoNotTrust)?,
             ("ask", "") => self.ask()?,
             _ => return Err(CommandError(USAGE.to_owned())),
         };
-        context.say(told);
+        context.say(reported);
         if !word.is_empty() {
             // The answers take effect at the next start, except for settings that can change during
             // a session.

@@ -135,7 +135,7 @@ fn a_folder_brings_its_text_files() {
 }
 
 #[test]
-fn ignored_files_are_skipped_and_told_in_debug_runs() {
+fn ignored_files_are_skipped_and_reported_in_debug_runs() {
     let sample = Sample::new(&[
         (".geminiignore", "secret*\nhidden/\n"),
         ("secret.txt", "x"),

@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    fn told(requested: &str, signed_in: bool) -> String {
+    fn reported(requested: &str, signed_in: bool) -> String {
         let gemini = Service { provider: "gcp.gen_ai".to_owned(), ..Service::default() };
         let configs = ModelConfigs::new(Some(&serde_json::json!({"customAliases": {
             "mine": {"modelConfig": {
@@ -131,12 +131,12 @@ mod tests {
             ("mine", true, "groq api.groq.com 0.25"),
             ("local/llama", true, "local  "),
         ] {
-            assert_eq!(told(requested, signed_in), expected, "{requested}");
+            assert_eq!(reported(requested, signed_in), expected, "{requested}");
         }
     }
 
     #[test]
-    fn secrets_in_an_address_are_not_told() {
+    fn secrets_in_an_address_are_not_reported() {
         for (url, expected) in [
             ("https://api.x.ai/v1", Some(("api.x.ai", 443))),
             ("http://me:secret@proxy:8080/v1?key=1", Some(("proxy", 8080))),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_told_apart() {
+    fn servers_are_distinguished() {
         let models = |value: Value| Answers { models: Some(value), ..Answers::default() };
         let listed = || models(json!({"object": "list", "data": [{"id": "m"}]}));
         let ollama = Answers {

@@ -257,10 +257,10 @@ fn is_first(choice: &WireChoice) -> bool {
 }
 
 /// Returns the received value if it is new and not empty.
-fn changed(known: &mut String, told: String) -> Option<String> {
-    (!told.is_empty() && *known != told).then(|| {
-        known.clone_from(&told);
-        told
+fn changed(known: &mut String, reported: String) -> Option<String> {
+    (!reported.is_empty() && *known != reported).then(|| {
+        known.clone_from(&reported);
+        reported
     })
 }
 

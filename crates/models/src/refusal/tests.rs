@@ -109,7 +109,7 @@ fn bodies_without_structure_go_by_their_words() {
 }
 
 #[test]
-fn a_conversation_that_is_too_long_is_told_from_other_bad_requests() {
+fn a_conversation_that_is_too_long_is_reported_from_other_bad_requests() {
     for (message, expected) in [
         (
             "The input token count (1148577) exceeds the maximum number of tokens allowed (1048576).",

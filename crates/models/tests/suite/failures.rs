@@ -48,7 +48,7 @@ async fn every_refusal_is_understood() {
 }
 
 #[tokio::test]
-async fn what_passes_is_tried_again_and_told() {
+async fn what_passes_is_tried_again_and_reported() {
     let server = ModelServer::start();
     server.stream(errors::plain(503)).stream(reply().hang_up()).stream(reply().text("at last"));
     let notices: Arc<Mutex<Vec<RetryNotice>>> = Arc::default();
@@ -124,8 +124,8 @@ async fn waiting_for_the_next_attempt_can_be_cancelled() {
     server.stream(errors::retry_info("200s"));
     let model = model(&server, "m").await;
     let cancel = CancellationToken::new();
-    let told = cancel.clone();
-    let on_retry: pollux_protocol::RetryListener = Arc::new(move |_| told.cancel());
+    let reported = cancel.clone();
+    let on_retry: pollux_protocol::RetryListener = Arc::new(move |_| reported.cancel());
     let request = ModelRequest { on_retry: Some(on_retry), ..say("hi") };
     let error = model.stream(request, cancel).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Cancelled);

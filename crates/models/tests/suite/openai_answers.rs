@@ -217,10 +217,10 @@ async fn cancelling_ends_the_stream() {
     script(&server, CHAT, vec![reply().never_answer()]);
     let model = openai(&server, "gpt-x").await;
     let cancel = CancellationToken::new();
-    let told = cancel.clone();
+    let reported = cancel.clone();
     let asking =
         tokio::spawn(async move { model.stream(say("hi"), cancel).await.map(StreamExt::boxed) });
     tokio::task::yield_now().await;
-    told.cancel();
+    reported.cancel();
     assert_eq!(asking.await.unwrap().err().unwrap().kind, ModelErrorKind::Cancelled);
 }

@@ -302,7 +302,7 @@ fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_told() {
+fn a_lock_that_is_held_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
     let held = DirLock::acquire(&path, LOCK_WAIT).unwrap();

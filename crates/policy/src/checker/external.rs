@@ -132,7 +132,7 @@ fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
             Some(code) => format!("exited with code {code}"),
             None => "was ended by a signal".to_owned(),
         };
-        let words = told(&String::from_utf8_lossy(&outcome.stderr));
+        let words = reported(&String::from_utf8_lossy(&outcome.stderr));
         return deny(if words.is_empty() { format!("{how}.") } else { format!("{how}: {words}") });
     }
     if outcome.overflowed {
@@ -143,7 +143,7 @@ fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
         Err(error) => return deny(format!("returned no valid JSON: {error}.")),
     };
     let text = |key: &str| {
-        let words = answer.get(key).and_then(Value::as_str).map(told);
+        let words = answer.get(key).and_then(Value::as_str).map(reported);
         words.filter(|words| !words.is_empty())
     };
     let decision = answer.get("decision").and_then(Value::as_str);
@@ -165,7 +165,7 @@ fn read(name: &str, outcome: &PipedOutcome) -> CheckerFinding {
     }
 }
 
-fn told(words: &str) -> String {
+fn reported(words: &str) -> String {
     words.trim().chars().take(LONGEST_REASON).collect()
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_told_what_it_wants_to_know() {
+    fn a_program_is_reported_what_it_wants_to_know() {
         let facts = Facts { folder: "/p".into(), workspace: vec!["/p".into()], ..Facts::default() };
         let args = json!({"a": 1});
         let turns = || vec![json!("turn")];

@@ -9,7 +9,7 @@ fn read_user(text: &str) -> PolicyFile {
     read(Tier::User, Path::new("/h/.gemini/policies/my.toml"), text)
 }
 
-fn told(text: &str) -> Vec<String> {
+fn reported(text: &str) -> Vec<String> {
     read_user(text)
         .problems
         .iter()
@@ -71,7 +71,7 @@ fn every_field() {
 }
 
 #[test]
-fn faults_are_told_with_line_and_column() {
+fn faults_are_reported_with_line_and_column() {
     let table = [
         ("[[rule]\n", "my.toml:1:"),
         (
@@ -111,10 +111,10 @@ fn faults_are_told_with_line_and_column() {
         ("[[safety_checker]]\ntoolName = \"*\"\n", "checker is required"),
     ];
     for (text, expected) in table {
-        let told = told(text);
-        assert_eq!(told.len(), 1, "{text}: {told:?}");
-        assert!(told[0].contains(expected), "{text}: {}", told[0]);
-        assert!(told[0].starts_with("[USER] Policy file error in my.toml:"), "{}", told[0]);
+        let reported = reported(text);
+        assert_eq!(reported.len(), 1, "{text}: {reported:?}");
+        assert!(reported[0].contains(expected), "{text}: {}", reported[0]);
+        assert!(reported[0].starts_with("[USER] Policy file error in my.toml:"), "{}", reported[0]);
     }
     for (field, expected) in [
         ("modes = [\"auto_edit\"]", "modes must be an array"),
@@ -126,16 +126,16 @@ fn faults_are_told_with_line_and_column() {
         ),
         ("toolAnnotations = 1", "toolAnnotations must be a table"),
     ] {
-        let told = told(&format!("{RULE}{field}\n"));
-        assert!(told.len() == 1 && told[0].contains(expected), "{field}: {told:?}");
+        let reported = reported(&format!("{RULE}{field}\n"));
+        assert!(reported.len() == 1 && reported[0].contains(expected), "{field}: {reported:?}");
     }
 }
 
 #[test]
 fn a_pattern_may_not_be_longer_than_in_gemini_cli() {
     let rule = |length| format!("{RULE}argsPattern = \"{}\"\n", "a".repeat(length));
-    assert!(told(&rule(MAX_PATTERN_LENGTH)).is_empty());
-    assert!(told(&rule(MAX_PATTERN_LENGTH + 1))[0].contains("it is longer than 2048 bytes"));
+    assert!(reported(&rule(MAX_PATTERN_LENGTH)).is_empty());
+    assert!(reported(&rule(MAX_PATTERN_LENGTH + 1))[0].contains("it is longer than 2048 bytes"));
 }
 
 #[test]

@@ -83,15 +83,15 @@ fn policy(rules: &[(usize, usize, usize)], interactive: bool) -> Policy {
     Policy::new(facts, file)
 }
 
-fn told(judgement: &Judgement<'_>) -> String {
-    let mut told = format!("{:?} {:?}\n", judgement.verdict, judgement.reason);
+fn reported(judgement: &Judgement<'_>) -> String {
+    let mut reported = format!("{:?} {:?}\n", judgement.verdict, judgement.reason);
     let rule = judgement.rule.map(|rule| rule.source.to_string());
-    writeln!(told, "{rule:?} {:?}", judgement.assumes).unwrap();
+    writeln!(reported, "{rule:?} {:?}", judgement.assumes).unwrap();
     for part in &judgement.parts {
         let rule = part.rule.map(|rule| rule.source.to_string());
-        writeln!(told, "{} {:?} {rule:?} {:?}", part.text, part.ruling, part.reason).unwrap();
+        writeln!(reported, "{} {:?} {rule:?} {:?}", part.text, part.ruling, part.reason).unwrap();
     }
-    told
+    reported
 }
 
 proptest! {
@@ -116,7 +116,7 @@ proptest! {
         let effects = Effects::command(line, "");
         let subject = Subject::named("run_shell_command");
         let query = Query { subject, args: &args, effects: &effects, mode };
-        prop_assert_eq!(told(&indexed.judge(query)), told(&asked.judge(query)), "{}", line);
+        prop_assert_eq!(reported(&indexed.judge(query)), reported(&asked.judge(query)), "{}", line);
     }
 }
 

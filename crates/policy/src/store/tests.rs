@@ -121,7 +121,7 @@ fn more_files_than_are_read_is_an_error() {
         let errors = found.file.problems.iter().filter(|problem| problem.is_error());
         errors.map(ToString::to_string).collect()
     };
-    let told = |tier: &str, folder: &str| {
+    let reported = |tier: &str, folder: &str| {
         let shown = disk.path(folder);
         format!(
             "[{tier}] Policy file error in {}:\n  The folder contains 1001 policy files; only the first 1000 of them are read",
@@ -129,12 +129,12 @@ fn more_files_than_are_read_is_an_error() {
         )
     };
     let user = [disk.path("user")];
-    assert_eq!(problems(disk.read(&user, &[], false)), [told("USER", "user")]);
-    assert_eq!(problems(disk.read(&[], &user, false)), [told("ADMIN", "user")]);
+    assert_eq!(problems(disk.read(&user, &[], false)), [reported("USER", "user")]);
+    assert_eq!(problems(disk.read(&[], &user, false)), [reported("ADMIN", "user")]);
     let folder = disk.path("project/.gemini/policies");
     fs::create_dir_all(folder.parent().unwrap()).unwrap();
     fs::rename(disk.path("user"), &folder).unwrap();
-    let expected = told("WORKSPACE", "project/.gemini/policies");
+    let expected = reported("WORKSPACE", "project/.gemini/policies");
     assert_eq!(problems(disk.read(&[], &[], true)), [expected]);
     assert_eq!(consent_items(&disk.path("project")).len(), MAX_FILES);
     fs::remove_file(folder.join("0000.toml")).unwrap();

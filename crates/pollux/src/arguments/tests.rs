@@ -310,7 +310,7 @@ fn lines_about_settings() {
 }
 
 #[test]
-fn flags_over_settings_are_told() {
+fn flags_over_settings_are_reported() {
     let flags = ["-m", "x", "-y", "--include-directories", "a,b", "--no-sandbox", "--skip-trust"];
     let found = config(&[&["explain", "model.name"][..], &flags].concat());
     let given: Vec<_> =

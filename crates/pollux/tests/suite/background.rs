@@ -19,8 +19,8 @@ fn last_output(request: &CapturedRequest) -> Option<String> {
 
 /// Returns the id of the process that the conversation is about.
 fn pid(request: &CapturedRequest) -> u32 {
-    let told = Value::from(request.contents().to_vec()).to_string();
-    let (_, rest) = told.split_once("PID: ").unwrap_or_else(|| panic!("{told}"));
+    let reported = Value::from(request.contents().to_vec()).to_string();
+    let (_, rest) = reported.split_once("PID: ").unwrap_or_else(|| panic!("{reported}"));
     rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 

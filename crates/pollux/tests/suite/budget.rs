@@ -169,7 +169,7 @@ fn broken_prices_are_named_and_end_a_run_with_a_limit_in_dollars() {
 }
 
 #[test]
-fn a_ledger_that_cannot_be_understood_is_set_aside_and_told() {
+fn a_ledger_that_cannot_be_understood_is_set_aside_and_reported() {
     let stage = Stage::with([reply().text("hi")]);
     stage.home.settings(&json!({"pollux": {"budget": {"day": {"turns": 3}}}}));
     stage.home.user_file("pollux/spending.json", "{\"days\": 7}");

@@ -137,7 +137,7 @@ fn what_is_set_up_and_not_acted_on_is_named() {
 }
 
 #[test]
-fn warnings_that_were_left_are_told_once() {
+fn warnings_that_were_left_are_reported_once() {
     let stage = Stage::with([pollux_testkit::reply().text("a"), pollux_testkit::reply().text("b")]);
     let file = stage.home.temporary().join("gemini-cli-warnings.txt");
     std::fs::write(&file, "Mind \u{1b}[2Jthe gap.\n\n").unwrap();

@@ -66,11 +66,14 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     assert_eq!(texts(&check.contents()[check.contents().len() - 2]), [SNAPSHOT]);
 
     let contents = contents(&stage);
-    let told = all_text(&contents);
-    assert!(told.contains("<session_context>") && told.contains("Mend all of it."), "{told}");
-    assert!(told.contains(">Never touch db/. Read the files.</prompt>"), "{told}");
-    assert!(told.contains(">read a.txt (sha256 55fce7bdb393)</did>"), "{told}");
-    assert!(!told.contains("First.") && told.contains("Third."), "{told}");
+    let reported = all_text(&contents);
+    assert!(
+        reported.contains("<session_context>") && reported.contains("Mend all of it."),
+        "{reported}"
+    );
+    assert!(reported.contains(">Never touch db/. Read the files.</prompt>"), "{reported}");
+    assert!(reported.contains(">read a.txt (sha256 55fce7bdb393)</did>"), "{reported}");
+    assert!(!reported.contains("First.") && reported.contains("Third."), "{reported}");
     // The latest call keeps its result.
     let last = contents.last().unwrap();
     let words = last["parts"][0]["functionResponse"]["response"]["output"].as_str().unwrap();
@@ -79,8 +82,8 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     let stats = &run.json()["stats"]["models"][MODEL];
     assert_eq!(stats["api"]["totalRequests"], 6);
     assert_eq!(stats["roles"]["utility_compressor"]["totalRequests"], 2, "{stats}");
-    let told = run.stderr_text();
-    let line = told.lines().find(|line| line.contains("Chat history compressed")).unwrap();
+    let reported = run.stderr_text();
+    let line = reported.lines().find(|line| line.contains("Chat history compressed")).unwrap();
     assert!(line.starts_with(&format!("[INFO] Chat history compressed from {MUCH} to ")), "{line}");
     assert!(line.contains("Kept verbatim: prompts (1); listed: actions ("), "{line}");
 }
@@ -107,17 +110,17 @@ fn open_todos_and_the_approved_plan_outlast_a_summary_that_forgets_them() {
     stage.server.generate(reply().text(SNAPSHOT)).generate(reply().text(CHECKED));
     stage.pollux(&["-y", "--resume", "latest", "-p", "do it"]).run().assert_code(0);
     let contents = contents(&stage);
-    let told = all_text(&contents);
-    assert!(told.contains("Mend all of it.") && !told.contains("Step 1."), "{told}");
+    let reported = all_text(&contents);
+    assert!(reported.contains("Mend all of it.") && !reported.contains("Step 1."), "{reported}");
     let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
     let mut calls = parts.filter_map(|part| part["functionCall"]["name"].as_str());
     assert!(calls.all(|name| name == "read_file"), "the list itself is still there");
-    let (_, list) = told.split_once("<open_todos>\n").unwrap();
+    let (_, list) = reported.split_once("<open_todos>\n").unwrap();
     let (list, _) = list.split_once("</open_todos>").unwrap();
     let expected =
         "<todo bytes=\"20\">[in_progress] mend a</todo>\n<todo bytes=\"12\">[pending] b!</todo>\n";
     assert_eq!(list, expected);
-    let (_, kept) = told.split_once("<approved_plan>\n").unwrap();
+    let (_, kept) = reported.split_once("<approved_plan>\n").unwrap();
     let (named, kept) = kept.split_once('\n').unwrap();
     assert!(named.ends_with("/plans/plan.md"), "{named}");
     assert!(kept.starts_with(plan), "{kept}");

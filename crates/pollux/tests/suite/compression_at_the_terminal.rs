@@ -43,9 +43,9 @@ fn a_conversation_is_compressed_and_brought_back() {
     talk.wait_for_text("Three.");
     talk.wait_for_prompt();
     let request = talk.stage.server.last_request();
-    let told = words(request.contents());
-    assert!(told.iter().any(|text| text.contains("Mend it.")), "{told:?}");
-    assert!(!told.contains(&"One.") && told.contains(&"more"), "{told:?}");
+    let reported = words(request.contents());
+    assert!(reported.iter().any(|text| text.contains("Mend it.")), "{reported:?}");
+    assert!(!reported.contains(&"One.") && reported.contains(&"more"), "{reported:?}");
     talk.type_line("/compress undo");
     talk.wait_for_text("The whole conversation is restored: 7 messages");
     talk.wait_for_prompt();
@@ -56,8 +56,11 @@ fn a_conversation_is_compressed_and_brought_back() {
     talk.wait_for_text("Four.");
     talk.wait_for_prompt();
     let request = talk.stage.server.last_request();
-    let told = words(request.contents());
-    assert_eq!(told[1..], ["use tabs", "One.", "and hurry", "Two.", "more", "Three.", "and now"]);
+    let reported = words(request.contents());
+    assert_eq!(
+        reported[1..],
+        ["use tabs", "One.", "and hurry", "Two.", "more", "Three.", "and now"]
+    );
     let (stage, _) = talk.leave();
 
     // The log contains the restored conversation.
@@ -88,7 +91,7 @@ fn a_summary_that_would_be_longer_is_not_taken() {
 }
 
 #[test]
-fn a_wrong_word_is_told() {
+fn a_wrong_word_is_reported() {
     let talk = Talk::with([]);
     talk.type_line("/compress now");
     talk.wait_for_text("Error: Usage: /compress, or /compress undo");

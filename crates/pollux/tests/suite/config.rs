@@ -16,7 +16,7 @@ fn config(stage: &Stage, words: &[&str]) -> Finished {
 }
 
 /// Returns the standard output of a successful run.
-fn told(stage: &Stage, words: &[&str]) -> String {
+fn reported(stage: &Stage, words: &[&str]) -> String {
     let run = config(stage, words);
     run.assert_code(0);
     run.stdout_text()
@@ -54,12 +54,12 @@ fn get_prints_the_value_that_counts() {
         (&["get", "output.format", "-o", "json"], "json\n"),
         (&["get", "general.defaultApprovalMode", "-y"], "yolo\n"),
     ] {
-        assert_eq!(told(&stage, words), expected, "{words:?}");
+        assert_eq!(reported(&stage, words), expected, "{words:?}");
     }
     let run =
         stage.alone().env("GEMINI_MODEL", "variable").args(["config", "get", "model.name"]).run();
     assert_eq!(run.stdout_text(), "variable\n");
-    let group: Value = serde_json::from_str(&told(&stage, &["get", "general"])).unwrap();
+    let group: Value = serde_json::from_str(&reported(&stage, &["get", "general"])).unwrap();
     assert_eq!(group["maxAttempts"], json!(4));
 }
 
@@ -80,8 +80,11 @@ fn what_is_not_set_or_not_known_exits_1() {
     }
     let run = config(&stage, &["set", "general.maxAtempts", "3", "--json"]);
     run.assert_code(1);
-    let told: Value = serde_json::from_str(&run.stdout_text()).unwrap();
-    assert_eq!(told, json!({"error": {"type": "Error", "message": message.trim_end(), "code": 1}}));
+    let reported: Value = serde_json::from_str(&run.stdout_text()).unwrap();
+    assert_eq!(
+        reported,
+        json!({"error": {"type": "Error", "message": message.trim_end(), "code": 1}})
+    );
     assert!(!user_file(&stage).exists());
 }
 
@@ -90,34 +93,34 @@ fn set_and_unset_keep_what_a_person_wrote() {
     let stage = Stage::new();
     let text = "\u{feff}{\r\n\t// my model\r\n\t\"model\": { \"name\": \"a\" }, // short\r\n\t\"theme\": 1\r\n}\r\n";
     stage.home.user_file("settings.json", text);
-    let saved = told(&stage, &["set", "model.name", "b"]);
+    let saved = reported(&stage, &["set", "model.name", "b"]);
     assert_eq!(saved, format!("model.name = \"b\" saved in {}\n", user_file(&stage).display()));
     let read = || fs::read_to_string(user_file(&stage)).unwrap();
     assert_eq!(read(), text.replace("\"a\"", "\"b\""));
-    told(&stage, &["set", "general.maxAttempts", "2"]);
+    reported(&stage, &["set", "general.maxAttempts", "2"]);
     let added = ",\r\n\t\"general\": {\r\n\t\t\"maxAttempts\": 2\r\n\t}\r\n}";
     assert_eq!(read(), text.replace("\"a\"", "\"b\"").replace("\r\n}", added));
-    told(&stage, &["unset", "general.maxAttempts"]);
-    told(&stage, &["unset", "general"]);
-    told(&stage, &["set", "model.name", "a"]);
+    reported(&stage, &["unset", "general.maxAttempts"]);
+    reported(&stage, &["unset", "general"]);
+    reported(&stage, &["set", "model.name", "a"]);
     assert_eq!(read(), text);
-    let again = told(&stage, &["set", "model.name", "a"]);
+    let again = reported(&stage, &["set", "model.name", "a"]);
     assert!(again.starts_with("model.name is \"a\" already in "), "{again}");
-    assert!(told(&stage, &["unset", "ui.theme"]).starts_with("ui.theme is not set in "));
+    assert!(reported(&stage, &["unset", "ui.theme"]).starts_with("ui.theme is not set in "));
 }
 
 #[test]
 fn a_new_file_is_made_where_it_belongs() {
     let stage = Stage::new();
     fs::remove_dir(stage.home.gemini()).unwrap();
-    told(&stage, &["set", "general.maxAttempts", "2"]);
+    reported(&stage, &["set", "general.maxAttempts", "2"]);
     assert_eq!(
         fs::read_to_string(user_file(&stage)).unwrap(),
         "{\n  \"general\": {\n    \"maxAttempts\": 2\n  }\n}"
     );
-    told(&stage, &["set", "--project", "general.maxAttempts", "3"]);
+    reported(&stage, &["set", "--project", "general.maxAttempts", "3"]);
     assert!(stage.home.read_project_file(".gemini/settings.json").contains("\"maxAttempts\": 3"));
-    assert_eq!(told(&stage, &["get", "general.maxAttempts"]), "3\n");
+    assert_eq!(reported(&stage, &["get", "general.maxAttempts"]), "3\n");
     let system = stage.home.temporary().join("system/settings.json");
     let run = stage
         .alone()
@@ -144,8 +147,8 @@ fn values_are_checked_before_anything_is_written() {
             "admin.mcp.enabled cannot be set there: only the account's administrator can set it.",
         ),
     ] {
-        let told = refused(&stage, &["set", words[0], words[1]], 1);
-        assert_eq!(told, format!("{message}\n"));
+        let reported = refused(&stage, &["set", words[0], words[1]], 1);
+        assert_eq!(reported, format!("{message}\n"));
     }
     let here = refused(&stage, &["set", "--project", "security.folderTrust.enabled", "false"], 1);
     assert!(here.contains("a project's own file cannot set it"), "{here}");
@@ -185,13 +188,13 @@ fn a_change_that_does_not_count_says_why() {
     assert_eq!(untrusted(&["get", "general.maxAttempts"]).stdout_text(), "10\n");
     assert_eq!(untrusted(&["get", "general.maxAttempts", "--skip-trust"]).stdout_text(), "3\n");
 
-    let told = config(&stage, &["set", "general.maxAttempts", "5"]).stderr_text();
+    let reported = config(&stage, &["set", "general.maxAttempts", "5"]).stderr_text();
     assert!(
-        told.ends_with(".gemini/settings.json:3 has the value 3, which is in effect.\n"),
-        "{told}"
+        reported.ends_with(".gemini/settings.json:3 has the value 3, which is in effect.\n"),
+        "{reported}"
     );
-    let told = config(&stage, &["set", "general.vimMode", "true"]).stderr_text();
-    assert_eq!(told, "This version of Pollux does not implement it.\n");
+    let reported = config(&stage, &["set", "general.vimMode", "true"]).stderr_text();
+    assert_eq!(reported, "This version of Pollux does not implement it.\n");
 
     let run = stage
         .alone()
@@ -213,10 +216,10 @@ fn explain_shows_every_layer() {
         .env("GEMINI_MODEL", "variable")
         .args(["config", "explain", "model.name", "--json"])
         .run();
-    let told: Value = serde_json::from_str(&run.stdout_text()).unwrap();
-    assert_eq!(told["value"], json!("variable"));
-    assert_eq!(told["setting"]["default"], Value::Null);
-    let layers = told["layers"].as_array().unwrap();
+    let reported: Value = serde_json::from_str(&run.stdout_text()).unwrap();
+    assert_eq!(reported["value"], json!("variable"));
+    assert_eq!(reported["setting"]["default"], Value::Null);
+    let layers = reported["layers"].as_array().unwrap();
     let line = |layer: &Value| {
         [&layer["source"], &layer["outcome"], &layer["value"], &layer["written"], &layer["line"]]
             .map(Value::clone)
@@ -234,7 +237,7 @@ fn explain_shows_every_layer() {
             ["flag", "unset", null, null, null],
         ])
     );
-    let text = told_of(&stage);
+    let text = reported_of(&stage);
     assert!(text.starts_with("model.name = \"mine\"\n"), "{text}");
     assert!(text.contains("* user             \"mine\"  "), "{text}");
     assert!(text.contains("settings.json:3\n"), "{text}");
@@ -242,17 +245,17 @@ fn explain_shows_every_layer() {
 }
 
 /// Returns the explanation of the model's name in an untrusted folder.
-fn told_of(stage: &Stage) -> String {
+fn reported_of(stage: &Stage) -> String {
     let program = stage.alone().env_remove("GEMINI_CLI_TRUST_WORKSPACE");
     program.args(["config", "explain", "model.name"]).run().stdout_text()
 }
 
 #[test]
-fn variables_of_the_dotenv_file_are_told_with_it() {
+fn variables_of_the_dotenv_file_are_reported_with_it() {
     let stage = Stage::new();
     stage.home.project_file(".env", "GEMINI_MODEL=from-file\n");
-    let told = json_of(&stage, &["explain", "model.name"]);
-    let layer = &told["layers"][5];
+    let reported = json_of(&stage, &["explain", "model.name"]);
+    let layer = &reported["layers"][5];
     assert_eq!(layer["value"], json!("from-file"));
     assert_eq!(layer["names"], json!(["GEMINI_MODEL"]));
     assert!(layer["path"].as_str().unwrap().ends_with("project/.env"), "{layer}");
@@ -275,13 +278,13 @@ fn list_shows_what_is_set() {
         project = project.display(),
     );
     let lines: Vec<&str> = expected.lines().collect();
-    let told = run.stdout_text();
-    for (line, expected) in told.lines().zip(&lines) {
+    let reported = run.stdout_text();
+    for (line, expected) in reported.lines().zip(&lines) {
         assert_eq!(line.split("  # ").next(), expected.split("  # ").next());
     }
-    assert_eq!(told.lines().count(), 2, "{told}");
-    assert!(told.contains(&format!("# user {}:", user.display())), "{told}");
-    assert!(told.contains(&format!(", project {}:3", project.display())), "{told}");
+    assert_eq!(reported.lines().count(), 2, "{reported}");
+    assert!(reported.contains(&format!("# user {}:", user.display())), "{reported}");
+    assert!(reported.contains(&format!(", project {}:3", project.display())), "{reported}");
     assert_eq!(run.stderr_text(), "Unknown keys in the files: 1. See config report.\n");
     let all = json_of(&stage, &["list", "--all"]);
     let count = all["settings"].as_array().unwrap().len();
@@ -296,7 +299,7 @@ fn report_names_what_does_nothing() {
         "settings.json",
         "{\n  \"theme\": \"x\",\n  \"general\": {\n    \"vimMode\": true,\n    \"disableAutoUpdate\": true,\n    \"maxAttempts\": \"many\"\n  }\n}",
     );
-    let text = told(&stage, &["report"]);
+    let text = reported(&stage, &["report"]);
     let expected = format!(
         "{}:\n  2: theme: no setting has this key; did you mean ui.theme?\n  \
          4: general.vimMode: this version of Pollux does not implement it\n  \
@@ -305,8 +308,8 @@ fn report_names_what_does_nothing() {
         user_file(&stage).display()
     );
     assert_eq!(text, expected);
-    let told = json_of(&stage, &["report"]);
-    let kinds: Vec<_> = told["files"][0]["remarks"]
+    let reported = json_of(&stage, &["report"]);
+    let kinds: Vec<_> = reported["files"][0]["remarks"]
         .as_array()
         .unwrap()
         .iter()
@@ -314,7 +317,7 @@ fn report_names_what_does_nothing() {
         .collect();
     assert_eq!(kinds, ["unknown", "not-acted-on", "old-name", "wrong-value"]);
     fs::remove_file(user_file(&stage)).unwrap();
-    assert_eq!(self::told(&stage, &["report"]), "There are no settings files.\n");
+    assert_eq!(self::reported(&stage, &["report"]), "There are no settings files.\n");
 }
 
 #[test]
@@ -324,10 +327,10 @@ fn migrate_gives_old_keys_their_new_names() {
         "settings.json",
         "{\n  // updates\n  \"general\": { \"disableAutoUpdate\": true }\n}\n",
     );
-    assert_eq!(told(&stage, &["get", "general.enableAutoUpdate"]), "false\n");
-    let told = told(&stage, &["migrate"]);
+    assert_eq!(reported(&stage, &["get", "general.enableAutoUpdate"]), "false\n");
+    let reported = reported(&stage, &["migrate"]);
     assert_eq!(
-        told,
+        reported,
         format!("general.disableAutoUpdate renamed in {}\n", user_file(&stage).display())
     );
     assert_eq!(
@@ -359,8 +362,8 @@ fn credentials_are_masked() {
     ];
     for words in runs {
         let run = config(&stage, words);
-        let told = run.stdout_text() + &run.stderr_text();
-        assert!(!told.contains("0123456789"), "{words:?}: {told}");
+        let reported = run.stdout_text() + &run.stderr_text();
+        assert!(!reported.contains("0123456789"), "{words:?}: {reported}");
     }
     assert!(
         fs::read_to_string(user_file(&stage))
@@ -373,7 +376,7 @@ fn credentials_are_masked() {
 fn nothing_that_moves_the_cursor_reaches_the_terminal() {
     let stage = Stage::new();
     stage.home.user_file("settings.json", r#"{"model": {"name": "a\u001b[2Jb\u0007"}}"#);
-    assert_eq!(told(&stage, &["get", "model.name"]), "ab\n");
+    assert_eq!(reported(&stage, &["get", "model.name"]), "ab\n");
 }
 
 #[test]

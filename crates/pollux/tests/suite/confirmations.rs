@@ -40,7 +40,7 @@ impl Talk {
     }
 
     /// Returns the response to the latest call.
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         self.stage.response()
     }
 
@@ -84,7 +84,7 @@ fn a_change_is_changed_in_the_persons_editor() {
     talk.line("1");
     talk.wait("Done.");
     assert_eq!(talk.file(), "one\ndrei\nthree\n");
-    assert!(talk.told().contains("User modified"), "{}", talk.told());
+    assert!(talk.reported().contains("User modified"), "{}", talk.reported());
     let name = fs::read_to_string(talk.stage.home.gemini().join("editor.name")).unwrap();
     assert_eq!(name, "a.txt\n");
     let left = fs::read_dir(talk.stage.project_temporary().join("edits")).unwrap().count();
@@ -198,8 +198,8 @@ fn words_about_a_plan_go_back_to_the_model() {
     talk.wait("Type a number from 1 to 3");
     talk.line("Mend b.txt too.");
     talk.wait("Understood.");
-    let told = talk.told();
-    assert!(told.starts_with("Plan rejected. User feedback: Mend b.txt too.\n"), "{told}");
+    let reported = talk.reported();
+    assert!(reported.starts_with("Plan rejected. User feedback: Mend b.txt too.\n"), "{reported}");
     talk.line("/mode");
     talk.wait("plan");
     talk.end();

@@ -11,7 +11,7 @@ fn write(name: &str) -> ModelReply {
 }
 
 /// Returns the JSON that a side call sends to the model.
-fn told(request: &CapturedRequest) -> Value {
+fn reported(request: &CapturedRequest) -> Value {
     serde_json::from_str(request.last_parts()[0]["text"].as_str().unwrap()).unwrap()
 }
 
@@ -25,7 +25,7 @@ fn guarded(
     let stage = Stage::with(replies);
     stage.home.settings(&json!({"security": {"enableConseca": true}}));
     stage.server.answer_with(Endpoint::GenerateContent, move |request| {
-        if told(request).get("tool_call").is_some() { verdict.clone() } else { policy.clone() }
+        if reported(request).get("tool_call").is_some() { verdict.clone() } else { policy.clone() }
     });
     stage
 }

@@ -176,9 +176,12 @@ fn nobody_has_agreed_while_the_answers_cannot_be_read() {
     stage.home.user_file("pollux/consent.json", broken);
     let (written, run) = writes(&stage, by_rule(&stage));
     assert!(!written, "{}", run.report());
-    let told = run.stderr_text();
-    assert!(told.contains("consent.json") && told.contains("(line 3, column 3)"), "{told}");
-    assert!(told.contains("1 setting: general.defaultApprovalMode"), "{told}");
+    let reported = run.stderr_text();
+    assert!(
+        reported.contains("consent.json") && reported.contains("(line 3, column 3)"),
+        "{reported}"
+    );
+    assert!(reported.contains("1 setting: general.defaultApprovalMode"), "{reported}");
     assert_eq!(fs::read_to_string(consent_file(&stage)).unwrap(), broken, "it is left alone");
 }
 
@@ -242,8 +245,8 @@ fn a_folder_of_policies_is_pinned_by_its_content() {
             stage.home.project_file("rules/a.toml", &deny).project_file(file, content);
             let (written, run) = writes(&stage, by_rule(&stage));
             assert!(!written, "{path} {file}: {}", run.report());
-            let told = "(new or changed in this folder): 1 setting: policyPaths.";
-            assert!(run.stderr_text().contains(told), "{path} {file}: {}", run.report());
+            let reported = "(new or changed in this folder): 1 setting: policyPaths.";
+            assert!(run.stderr_text().contains(reported), "{path} {file}: {}", run.report());
         }
         // The earlier consent still counts.
         fs::remove_file(stage.home.project().join("rules/b.toml")).unwrap();
@@ -264,8 +267,8 @@ fn a_model_of_another_vendor_waits_for_a_person() {
         let run = program.env("OPENAI_API_KEY", "key").env("OPENAI_BASE_URL", other.url()).run();
         run.assert_code(0);
         assert!(run.stdout_text().contains("From the person's vendor."), "{}", run.report());
-        let told = "it cannot be approved automatically): 1 setting: model.name.";
-        assert!(run.stderr_text().contains(told), "{}", run.report());
+        let reported = "it cannot be approved automatically): 1 setting: model.name.";
+        assert!(run.stderr_text().contains(reported), "{}", run.report());
     }
 }
 

@@ -210,7 +210,7 @@ fn a_folder_with_nothing_to_agree_to_has_one_question() {
 }
 
 #[test]
-fn a_broken_settings_file_is_told_before_the_folder_is_trusted() {
+fn a_broken_settings_file_is_reported_before_the_folder_is_trusted() {
     let stage = Stage::new();
     stage.home.project_file(".gemini/settings.json", "{\n  oops");
     let asking = Asking::start(stage);
@@ -221,7 +221,7 @@ fn a_broken_settings_file_is_told_before_the_folder_is_trusted() {
 }
 
 #[test]
-fn what_was_answered_is_told_and_can_be_taken_back() {
+fn what_was_answered_is_reported_and_can_be_taken_back() {
     let asking = Asking::start(hostile());
     asking.answer(TRUST, "1");
     asking.answer("Allow 1, general.defaultApprovalMode? [y/N]", "y");
@@ -308,10 +308,10 @@ fn the_screen_in_the_docs_is_what_is_shown() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/consent.md");
     let page = fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
-    let (told, after) = rest.split_once("```").unwrap();
+    let (reported, after) = rest.split_once("```").unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(path, format!("{before}{BEGIN}{}\n```{after}", shown.trim())).unwrap();
     } else {
-        assert_eq!(shown.trim(), told.trim(), "UPDATE_DOCS=1 writes docs/consent.md anew");
+        assert_eq!(shown.trim(), reported.trim(), "UPDATE_DOCS=1 writes docs/consent.md anew");
     }
 }

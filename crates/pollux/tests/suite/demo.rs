@@ -33,10 +33,10 @@ fn assert_diff(text: &str) {
 }
 
 /// Asserts that every user is told that the model is recorded, and how to continue.
-fn assert_told(run: &Finished) {
-    let told = run.stderr_text();
-    assert!(told.contains("recorded"), "{told}");
-    assert!(told.contains("GEMINI_API_KEY"), "{told}");
+fn assert_reported(run: &Finished) {
+    let reported = run.stderr_text();
+    assert!(reported.contains("recorded"), "{reported}");
+    assert!(reported.contains("GEMINI_API_KEY"), "{reported}");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn text_shows_the_work_and_the_change() {
     run.assert_code(0);
     assert_diff(&run.stdout_text());
     assert!(run.stdout_text().contains("All checks pass."), "{}", run.report());
-    assert_told(&run);
+    assert_reported(&run);
     assert_nothing_left(&stage);
 }
 
@@ -62,7 +62,7 @@ fn json_is_one_object() {
     assert!(tools["byName"]["run_shell_command"]["success"].as_u64().unwrap() >= 2, "{tools}");
     assert_eq!(answer["stats"]["files"], json!({"totalLinesAdded": 1, "totalLinesRemoved": 1}));
     assert_diff(&run.stderr_text());
-    assert_told(&run);
+    assert_reported(&run);
     assert_nothing_left(&stage);
 }
 
@@ -91,8 +91,8 @@ fn the_folder_is_kept_when_asked_for() {
     let stage = Stage::new();
     let run = demo(&stage, &["--keep"]).run();
     run.assert_code(0);
-    let told = run.stderr_text();
-    let kept = told.lines().find_map(|line| line.strip_prefix("Kept: ")).unwrap();
+    let reported = run.stderr_text();
+    let kept = reported.lines().find_map(|line| line.strip_prefix("Kept: ")).unwrap();
     let script = std::fs::read_to_string(PathBuf::from(kept).join("till/till.sh"));
     assert!(script.unwrap().contains("-ge"), "{kept}");
 }

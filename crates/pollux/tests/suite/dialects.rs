@@ -91,13 +91,13 @@ fn run(stage: &Stage, model: &str) -> State {
         program.args(["-m", model, "--yolo", "-o", "json", "-p", "mend what @a.png shows"]).run();
     run.assert_code(0);
     let root = stage.home.project().display().to_string();
-    let told = run.json();
-    let mut tools = told["stats"]["tools"].clone();
+    let reported = run.json();
+    let mut tools = reported["stats"]["tools"].clone();
     forget_the_run(&mut tools, &root);
     let records = stage.session_lines().into_iter().filter(|line| line.get("type").is_some());
     State {
         files: ["app.txt", "copy.txt"].map(|name| stage.home.read_project_file(name)).into(),
-        answer: told["response"].clone(),
+        answer: reported["response"].clone(),
         tools,
         records: records.map(|record| essence(&record, &root)).collect(),
     }

@@ -105,7 +105,7 @@ fn a_list_that_hangs_can_be_stopped() {
 }
 
 #[test]
-fn a_list_that_does_not_come_is_told_and_the_run_goes_on() {
+fn a_list_that_does_not_come_is_reported_and_the_run_goes_on() {
     let stage = stage_with("#!/bin/sh\necho no such thing >&2; exit 3\n");
     let run = calls(&stage, &[]);
     let words = "failed with exit code 3: no such thing";

@@ -311,8 +311,8 @@ fn a_home_that_cannot_be_used_is_named_and_done_without() {
         let stage = Stage::with([reply().text("hi")]);
         let run = stage.pollux(&["-o", format, "-p", "go"]).env("HOME", "/dev/null").run();
         run.assert_code(0);
-        let told = run.stderr_text();
-        let line = told.strip_suffix('\n').filter(|line| !line.contains('\n'));
+        let reported = run.stderr_text();
+        let line = reported.strip_suffix('\n').filter(|line| !line.contains('\n'));
         let line = line.unwrap_or_else(|| panic!("not one line\n{}", run.report()));
         assert!(line.contains("/dev/null/.gemini"), "{line}");
         let place = stage.home.temporary();

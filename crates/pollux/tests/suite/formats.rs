@@ -225,7 +225,7 @@ fn a_full_disk_behind_standard_output_is_no_success() {
 }
 
 #[test]
-fn an_unusable_answer_is_told_and_exits_0() {
+fn an_unusable_answer_is_reported_and_exits_0() {
     let message = "The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.";
     let empty = || (0..4).map(|_| reply());
     let answer = Stage::with(empty()).prompt("json", "go");

@@ -60,7 +60,7 @@ fn write(path: &str) -> ModelReply {
 
 fn stderr_has(run: &Finished, line: &str) {
     assert!(
-        run.stderr_text().lines().any(|told| told == line),
+        run.stderr_text().lines().any(|reported| reported == line),
         "no line {line:?}\n{}",
         run.report()
     );
@@ -92,9 +92,9 @@ fn every_event_of_a_run_in_order_with_its_fields() {
     expected.extend(turn);
     expected.extend(["AfterModel", "AfterAgent", "SessionEnd"]);
     // Each piece of an answer is an event of its own.
-    let mut told = names(&events);
-    told.dedup();
-    assert_eq!(told, expected);
+    let mut reported = names(&events);
+    reported.dedup();
+    assert_eq!(reported, expected);
     let of = |name: &str| events.iter().find(|event| event["hook_event_name"] == name).unwrap();
     let transcript = stage.session_file().display().to_string();
     for event in &events {
@@ -139,21 +139,21 @@ fn a_prompt_is_refused() {
         run.assert_code(0);
         assert_eq!(stage.requests().len(), 0, "{format}");
         assert!(kept(&stage).is_empty(), "nothing was worked on");
-        let told = "Agent execution blocked: not today";
+        let reported = "Agent execution blocked: not today";
         match format {
             "text" => {
                 assert_eq!(run.stdout_text(), "");
-                stderr_has(&run, &format!("[WARNING] {told}"));
+                stderr_has(&run, &format!("[WARNING] {reported}"));
             }
             "json" => {
-                assert_eq!(run.json()["warnings"], json!([told]));
+                assert_eq!(run.json()["warnings"], json!([reported]));
                 assert_eq!(run.json()["response"], "");
             }
             _ => {
                 let [error] = &lines_of(&run, "error")[..] else { panic!("{}", run.report()) };
                 assert_eq!(
                     (&error["severity"], &error["message"]),
-                    (&json!("warning"), &json!(told))
+                    (&json!("warning"), &json!(reported))
                 );
                 assert_eq!(lines_of(&run, "result")[0]["status"], "success");
             }

@@ -37,23 +37,23 @@ fn a_program_answers_in_the_models_place() {
         let run = stage.prompt(format, "go");
         run.assert_code(0);
         assert_eq!(stage.requests().len(), 0);
-        let told = "Agent execution blocked: No reason provided";
+        let reported = "Agent execution blocked: No reason provided";
         match format {
             "text" => {
                 assert_eq!(run.stdout_text(), "from the cache\n");
                 assert!(
-                    run.stderr_text().contains(&format!("[WARNING] {told}")),
+                    run.stderr_text().contains(&format!("[WARNING] {reported}")),
                     "{}",
                     run.report()
                 );
             }
             "json" => {
                 assert_eq!(run.json()["response"], "from the cache");
-                assert_eq!(run.json()["warnings"], json!([told]));
+                assert_eq!(run.json()["warnings"], json!([reported]));
             }
             _ => {
                 assert_eq!(spoken(&run), "from the cache");
-                assert_eq!(lines_of(&run, "error")[0]["message"], told);
+                assert_eq!(lines_of(&run, "error")[0]["message"], reported);
             }
         }
     }

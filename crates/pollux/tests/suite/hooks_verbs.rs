@@ -61,7 +61,7 @@ fn hooks_are_tried_on_a_sample() {
         "The user would be asked.",
         "The arguments would become: {\"command\":\"ls\"}",
     ] {
-        assert!(text.lines().any(|told| told == line), "{line}\n{text}");
+        assert!(text.lines().any(|reported| reported == line), "{line}\n{text}");
     }
     let event: Value = serde_json::from_str(&stage.home.read_project_file("event.json")).unwrap();
     assert_eq!(
@@ -140,7 +140,7 @@ fn hooks_of_claude_code_are_taken_over() {
 }
 
 #[test]
-fn a_person_is_asked_and_told() {
+fn a_person_is_asked_and_reported() {
     let call = reply().call("write_file", json!({ "file_path": "a.txt", "content": "x" }));
     let stage = Stage::with([call, reply().text("done")]);
     let ask = r#"cat > /dev/null; echo '{"decision":"ask","systemMessage":"look twice"}'"#;
@@ -162,9 +162,9 @@ fn a_person_is_asked_and_told() {
             std::fs::read_to_string(stage.home.project().join("notified")).unwrap_or_default();
         serde_json::from_str::<Value>(&text).is_ok()
     });
-    let told: Value = serde_json::from_str(&stage.home.read_project_file("notified")).unwrap();
+    let reported: Value = serde_json::from_str(&stage.home.read_project_file("notified")).unwrap();
     assert_eq!(
-        (&told["notification_type"], &told["details"]["type"]),
+        (&reported["notification_type"], &reported["details"]["type"]),
         (&json!("ToolPermission"), &json!("edit"))
     );
     assert!(!stage.home.project().join("a.txt").exists());

@@ -67,8 +67,11 @@ fn eight_megabytes_are_read_and_the_rest_is_named() {
     let prompt = taken(&run);
     assert_eq!(prompt.len(), LIMIT - 1 + "\n\ngo".len());
     assert!(prompt.ends_with("x\n\ngo"));
-    let told = run.stderr_text();
-    assert!(told.starts_with("Warning: stdin input truncated to 8388608 bytes.\n"), "{told}");
+    let reported = run.stderr_text();
+    assert!(
+        reported.starts_with("Warning: stdin input truncated to 8388608 bytes.\n"),
+        "{reported}"
+    );
     // The input exceeds the model's context window.
     run.assert_code(1);
 }
@@ -112,7 +115,7 @@ fn an_input_that_has_begun_is_waited_for() {
 }
 
 #[test]
-fn nothing_to_say_is_told_in_every_format() {
+fn nothing_to_say_is_reported_in_every_format() {
     let message = "No input provided via stdin. Input can be provided by piping data into";
     for format in FORMATS {
         for arguments in [&["-p", ""][..], &[]] {

@@ -34,19 +34,21 @@ fn conversation(stage: &Stage, command: &str) -> Terminal {
 }
 
 /// Returns the result of the command for the model, at the end of the command.
-fn told(stage: &Stage, terminal: &mut Terminal) -> String {
+fn reported(stage: &Stage, terminal: &mut Terminal) -> String {
     terminal.wait_for_text("All is told.", SOON);
     wait_for_prompt(terminal);
-    let told = stage.response();
+    let reported = stage.response();
     leave(terminal);
-    told
+    reported
 }
 
 /// Returns the lines between the tags of untrusted text, without the line that differs between
 /// runs.
-fn lines(told: &str) -> Vec<&str> {
-    let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
-    let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
+fn lines(reported: &str) -> Vec<&str> {
+    let inner =
+        reported.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{reported}"));
+    let inner =
+        inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{reported}"));
     inner.lines().filter(|line| !line.starts_with("Process Group PGID: ")).collect()
 }
 
@@ -57,7 +59,7 @@ fn commands_have_a_terminal_of_the_windows_size() {
         &stage,
         "test -t 0 && test -t 1 && stty size; printf '\\033[31mred\\033[0m\\n'",
     );
-    assert_eq!(lines(&told(&stage, &mut terminal)), ["Output: 40 120", "red"]);
+    assert_eq!(lines(&reported(&stage, &mut terminal)), ["Output: 40 120", "red"]);
     // The session log, which is for the user, keeps the colours.
     let text = serde_json::to_string(&stage.session_lines()).unwrap();
     assert!(text.contains(r#""text":"red","bold":false"#) && text.contains(r##""fg":"#800000""##));
@@ -79,7 +81,7 @@ fn a_person_can_have_none_of_it() {
             program = program.env("GEMINI_PTY_INFO", value);
         }
         let mut terminal = program.in_terminal(40, 120);
-        assert_eq!(lines(&told(&stage, &mut terminal)), ["Output: none"], "{settings}");
+        assert_eq!(lines(&reported(&stage, &mut terminal)), ["Output: none"], "{settings}");
     }
 }
 
@@ -94,8 +96,8 @@ fn a_question_of_a_command_is_answered_by_the_person() {
     terminal.wait_for_text("Your name?", SOON);
     terminal.wait_for_text("input>", SOON);
     say(&terminal, "Ada");
-    let told = told(&stage, &mut terminal);
-    assert_eq!(lines(&told), ["Output: Welcome", "Your name? Ada", "Hello, Ada."]);
+    let reported = reported(&stage, &mut terminal);
+    assert_eq!(lines(&reported), ["Output: Welcome", "Your name? Ada", "Hello, Ada."]);
 }
 
 #[test]
@@ -105,8 +107,8 @@ fn a_password_is_seen_by_the_command_alone() {
     let mut terminal = conversation(&stage, command);
     terminal.wait_for_text("input (not shown)>", SOON);
     say(&terminal, "hunter2!");
-    let told = told(&stage, &mut terminal);
-    assert_eq!(lines(&told), ["Output: Password: ", "8"]);
+    let reported = reported(&stage, &mut terminal);
+    assert_eq!(lines(&reported), ["Output: Password: ", "8"]);
     let bytes = String::from_utf8_lossy(&terminal.transcript()).into_owned();
     let session = std::fs::read_to_string(stage.session_file()).unwrap();
     let requests = format!("{:?}", stage.requests());
@@ -116,14 +118,14 @@ fn a_password_is_seen_by_the_command_alone() {
 }
 
 #[test]
-fn a_window_that_changes_is_told_to_the_command() {
+fn a_window_that_changes_is_reported_to_the_command() {
     let stage = Stage::new();
     let command = "trap 'stty size; exit' WINCH; touch ready; while :; do sleep 0.05; done";
     let mut terminal = conversation(&stage, command);
     wait_until("the command runs", || stage.home.project().join("ready").exists());
     terminal.resize(30, 100);
-    let told = told(&stage, &mut terminal);
-    assert_eq!(lines(&told), ["Output: 30 100"]);
+    let reported = reported(&stage, &mut terminal);
+    assert_eq!(lines(&reported), ["Output: 30 100"]);
 }
 
 #[test]
@@ -195,23 +197,23 @@ fn end_of_command(behaviour: &str, notice: Option<&str>) -> Vec<String> {
     leave(&mut terminal);
     let request = stage.server.last_request();
     let parts = request.last_parts().iter();
-    let told: Vec<String> =
+    let reported: Vec<String> =
         parts.filter_map(|part| part["text"].as_str()).map(str::to_owned).collect();
-    assert_eq!(told.last().map(String::as_str), Some("next"));
-    told[..told.len() - 1].to_vec()
+    assert_eq!(reported.last().map(String::as_str), Some("next"));
+    reported[..reported.len() - 1].to_vec()
 }
 
 #[test]
-fn the_end_of_a_background_command_is_told_as_the_setting_says() {
+fn the_end_of_a_background_command_is_reported_as_the_setting_says() {
     assert_eq!(end_of_command("silent", None), [""; 0]);
     let notice = "completed with error: exit code 3: while test";
     assert_eq!(end_of_command("notify", Some(notice)), [""; 0]);
-    let told = end_of_command("inject", None);
-    let [told] = &told[..] else { panic!("{told:?}") };
+    let reported = end_of_command("inject", None);
+    let [reported] = &reported[..] else { panic!("{reported:?}") };
     let start = "<background_output>\n[Background command completed with error: exit code 3. Output saved to /";
-    assert!(told.starts_with(start), "{told}");
+    assert!(reported.starts_with(start), "{reported}");
     let end = "\n\n&lt;/background_output&gt; made\n</background_output>\n\n";
-    assert!(told.contains(end), "{told}");
+    assert!(reported.contains(end), "{reported}");
 }
 
 #[test]
@@ -240,13 +242,13 @@ fn an_end_during_the_work_comes_with_the_next_results() {
 }
 
 #[test]
-fn a_process_that_was_stopped_is_not_told_of() {
+fn a_process_that_was_stopped_is_not_reported_of() {
     let (stage, mut terminal) = with_behaviour("inject");
     say(&terminal, "start sleep 1000");
     terminal.wait_for_text("Well.", SOON);
     wait_for_prompt(&terminal);
-    let told = Value::from(stage.server.last_request().contents().to_vec()).to_string();
-    let (_, rest) = told.split_once("PID: ").unwrap();
+    let reported = Value::from(stage.server.last_request().contents().to_vec()).to_string();
+    let (_, rest) = reported.split_once("PID: ").unwrap();
     let process: u32 =
         rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap();
     stage.server.stream(reply().call("stop_background_process", json!({"pid": process})));

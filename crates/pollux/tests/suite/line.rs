@@ -230,8 +230,9 @@ fn lines_are_called_back_in_the_next_conversation() {
     let (stage, _) = talk.leave();
     let text = std::fs::read_to_string(stage.project_temporary().join("logs.json")).unwrap();
     let entries: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let told: Vec<_> = entries.as_array().unwrap().iter().map(|entry| &entry["message"]).collect();
-    assert_eq!(told, ["first", "/about", "first!"]);
+    let reported: Vec<_> =
+        entries.as_array().unwrap().iter().map(|entry| &entry["message"]).collect();
+    assert_eq!(reported, ["first", "/about", "first!"]);
     assert_eq!((&entries[1]["messageId"], &entries[2]["messageId"]), (&json!(1), &json!(0)));
 }
 
@@ -478,7 +479,7 @@ fn two_interrupts_end_the_program() {
 }
 
 #[test]
-fn a_failure_is_told_and_the_conversation_goes_on() {
+fn a_failure_is_reported_and_the_conversation_goes_on() {
     let talk = Talk::with([errors::bad_request("Not this."), reply().text("Better.")]);
     talk.type_line("one");
     talk.wait_for_text("Error: ");
@@ -640,7 +641,7 @@ fn an_interrupt_stops_a_command() {
 }
 
 #[test]
-fn retries_are_told_and_can_be_stopped() {
+fn retries_are_reported_and_can_be_stopped() {
     let talk = Talk::with([errors::per_minute_quota()]);
     talk.type_line("go");
     talk.wait_for_text("Retrying in");

@@ -110,7 +110,10 @@ fn the_model_asks_and_is_answered() {
     talk.wait_for_text("Good.");
     talk.wait_for_prompt();
     let request = talk.stage.server.last_request();
-    let told = request.body.to_string();
-    assert!(told.contains(r#"{\"answers\":{\"0\":\"Postgres\",\"1\":\"mine\"}}"#), "{told}");
+    let reported = request.body.to_string();
+    assert!(
+        reported.contains(r#"{\"answers\":{\"0\":\"Postgres\",\"1\":\"mine\"}}"#),
+        "{reported}"
+    );
     talk.end();
 }

@@ -32,9 +32,9 @@ fn plan_mode_writes_plans_alone() {
     let stage = Stage::with([turn, reply().text("done")]);
     let run = stage.pollux(&["--approval-mode", "plan", "-p", "go"]).run();
     run.assert_code(0);
-    let told = stage.responses();
-    assert!(told[0]["error"].as_str().unwrap().contains("plan"), "{told:?}");
-    assert!(told[1]["error"].is_string(), "{told:?}");
+    let reported = stage.responses();
+    assert!(reported[0]["error"].as_str().unwrap().contains("plan"), "{reported:?}");
+    assert!(reported[1]["error"].is_string(), "{reported:?}");
     let project = stage.home.project();
     assert!(!project.join("src/a.rs").exists() && !project.join("made").exists());
 }
@@ -47,8 +47,8 @@ fn a_plan_is_written_where_plans_are_kept() {
     run.assert_code(0);
     let session = run.json()["session_id"].as_str().unwrap().to_owned();
     let plan = stage.project_temporary().join(session).join("plans/my-plan.md");
-    let told = stage.response();
-    assert!(told.starts_with("Successfully created and wrote to new file: "), "{told}");
+    let reported = stage.response();
+    assert!(reported.starts_with("Successfully created and wrote to new file: "), "{reported}");
     assert_eq!(std::fs::read_to_string(plan).unwrap(), "1. Look.\n");
     assert!(!stage.home.project().join("my-plan.md").exists());
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 /// Returns the results that the model gets, in the order of the conversation.
-fn told(contents: &[Value]) -> Vec<String> {
+fn reported(contents: &[Value]) -> Vec<String> {
     let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
     let outputs = parts.filter_map(|part| part["functionResponse"]["response"]["output"].as_str());
     outputs.map(str::to_owned).collect()
@@ -22,7 +22,7 @@ fn the_model_can_read_what_was_masked() {
     stage.server.stream(reply().call("run_shell_command", json!({"command": "seq 1 2000"})));
     stage.server.stream(reply().call("glob", json!({"pattern": "*"})));
     stage.server.answer_with(pollux_testkit::Endpoint::StreamGenerateContent, |request| {
-        let outputs = told(request.contents());
+        let outputs = reported(request.contents());
         let Some((_, named)) = outputs[0].split_once("Full output available at: ") else {
             return reply().text("nothing was masked");
         };
@@ -34,7 +34,7 @@ fn the_model_can_read_what_was_masked() {
     });
     let run = stage.yolo("go");
     assert_eq!(run.stdout_text(), "read it\n");
-    let last = told(stage.requests().pop().unwrap().contents());
+    let last = reported(stage.requests().pop().unwrap().contents());
     let shown = "Output: 1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n... [1980 lines omitted] ...\n1991\n";
     assert!(last[0].contains(shown), "{}", last[0]);
     assert!(last[2].contains("\n1500\n"), "{}", &last[2][..300]);

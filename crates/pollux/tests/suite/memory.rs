@@ -18,7 +18,7 @@ fn words(request: &CapturedRequest) -> String {
 }
 
 #[test]
-fn what_is_loaded_is_told_with_its_origin() {
+fn what_is_loaded_is_reported_with_its_origin() {
     let stage = Stage::with([
         reply().call("read_file", json!({"file_path": "sub/a.txt"})),
         reply().text("Read."),
@@ -39,19 +39,19 @@ fn what_is_loaded_is_told_with_its_origin() {
     talk.type_line("/memory lose");
     talk.wait_for_text("Usage: /memory list,");
     let transcript = talk.end().replace("\r\n", "\n");
-    for told in [
+    for reported in [
         "Global:\n  ",
         "/AGENTS.md (",
         " tokens)\nProject:\n  ",
         "--- Subfolders ---\n--- Context from: ",
     ] {
-        assert!(transcript.contains(told), "{told:?} in {transcript}");
+        assert!(transcript.contains(reported), "{reported:?} in {transcript}");
     }
     assert!(transcript.contains("<!-- Imported from: more.md -->\nMore.\n"), "{transcript}");
 }
 
 #[test]
-fn what_has_changed_is_told_with_the_next_prompt() {
+fn what_has_changed_is_reported_with_the_next_prompt() {
     let stage = Stage::with([reply().text("One."), reply().text("Two."), reply().text("Three.")]);
     stage.home.user_file("GEMINI.md", "Mine.");
     stage.home.project_file("GEMINI.md", "Old rule.").project_file("AGENTS.md", "Lasting rule.");
@@ -72,16 +72,19 @@ fn what_has_changed_is_told_with_the_next_prompt() {
     let requests = talk.stage.requests();
     assert!(system(&requests[0]).contains("Mine.") && !system(&requests[0]).contains("anew"));
     assert!(system(&requests[1]).contains("Mine anew."));
-    let told = words(&requests[1]);
-    assert!(told.starts_with("<context_update>\n") && told.ends_with("\n---\ntwo"), "{told}");
-    assert!(told.contains("New rule.") && !told.contains("Lasting rule."), "{told}");
+    let reported = words(&requests[1]);
+    assert!(
+        reported.starts_with("<context_update>\n") && reported.ends_with("\n---\ntwo"),
+        "{reported}"
+    );
+    assert!(reported.contains("New rule.") && !reported.contains("Lasting rule."), "{reported}");
     assert_eq!(words(&requests[2]), "three");
     assert_eq!(system(&requests[1]), system(&requests[2]));
     talk.end();
 }
 
 #[test]
-fn a_fact_is_kept_and_told_at_once() {
+fn a_fact_is_kept_and_reported_at_once() {
     let stage = Stage::with([reply().text("One.")]);
     stage.home.user_file("GEMINI.md", "# Mine\r\n");
     let talk = Talk::start(stage, |program| program);
@@ -97,7 +100,7 @@ fn a_fact_is_kept_and_told_at_once() {
 }
 
 #[test]
-fn a_conversation_that_goes_on_is_not_told_twice() {
+fn a_conversation_that_goes_on_is_not_reported_twice() {
     let call = reply().call("read_file", json!({"file_path": "sub/a.txt"}));
     let stage = Stage::with([call.clone(), reply().text("one"), call, reply().text("two")]);
     stage.home.project_file("sub/a.txt", "alpha").project_file("sub/GEMINI.md", "Sub rule.");

@@ -52,8 +52,11 @@ fn a_model_that_paused_goes_on() {
     let contents = asked[0].body["contents"].as_array().unwrap();
     assert_eq!(contents.len(), 5, "the whole conversation, and the question");
     assert_eq!(asked[0].body["tools"], Value::Null);
-    let told = stage.home.read_project_file("telemetry.log");
-    assert_eq!(told.matches("gemini_cli.next_speaker_check").count(), 2, "{told}");
-    assert!(told.contains("\"finish_reason\": \"STOP\"") && told.contains("\"result\": \"user\""));
-    assert!(told.contains("utility_next_speaker"));
+    let reported = stage.home.read_project_file("telemetry.log");
+    assert_eq!(reported.matches("gemini_cli.next_speaker_check").count(), 2, "{reported}");
+    assert!(
+        reported.contains("\"finish_reason\": \"STOP\"")
+            && reported.contains("\"result\": \"user\"")
+    );
+    assert!(reported.contains("utility_next_speaker"));
 }

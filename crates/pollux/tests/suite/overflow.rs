@@ -24,9 +24,9 @@ fn a_prompt_that_does_not_fit_is_not_sent_and_is_said_to_be_so() {
             .run();
         run.assert_code(1);
         assert_eq!(stage.server.requests().len(), 0);
-        let told = run.stderr_text();
-        assert!(told.contains("275002 tokens") && told.contains("256000"), "{told}");
-        assert!(told.contains("--model"), "the remedy: {told}");
+        let reported = run.stderr_text();
+        assert!(reported.contains("275002 tokens") && reported.contains("256000"), "{reported}");
+        assert!(reported.contains("--model"), "the remedy: {reported}");
         match format {
             "json" => {
                 let message = run.json()["error"]["message"].as_str().unwrap().to_owned();

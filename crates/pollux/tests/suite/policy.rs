@@ -46,10 +46,10 @@ fn a_file_of_the_person_allows_and_denies() {
         file.replace("priority = 200", "priority = 200\ndenyMessage = \"Too deep.\""),
     );
     stage.prompt("text", "go").assert_code(0);
-    let told = answers(&stage);
-    assert!(told[0].contains("(empty)"), "{told:?}");
-    assert_eq!(told[1], DENIED);
-    assert_eq!(told[2], format!("{DENIED} Too deep."));
+    let reported = answers(&stage);
+    assert!(reported[0].contains("(empty)"), "{reported:?}");
+    assert_eq!(reported[1], DENIED);
+    assert_eq!(reported[2], format!("{DENIED} Too deep."));
     for (folder, there) in [("one", true), ("two", false), ("deep", false), ("four", true)] {
         assert_eq!(stage.home.project().join(folder).exists(), there, "{folder}");
     }
@@ -80,9 +80,9 @@ fn a_broken_file_ends_a_headless_run() {
         .user_file("policies/my.toml", "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\n");
     let run = stage.pollux(&["--yolo", "-p", "go"]).run();
     run.assert_code(52);
-    let told = run.stderr_text();
-    assert!(told.contains("[USER] Policy file error in "), "{told}");
-    assert!(told.contains("my.toml:1:1:\n  priority is required"), "{told}");
+    let reported = run.stderr_text();
+    assert!(reported.contains("[USER] Policy file error in "), "{reported}");
+    assert!(reported.contains("my.toml:1:1:\n  priority is required"), "{reported}");
     assert_eq!(stage.requests().len(), 0);
 }
 
@@ -97,8 +97,8 @@ fn lists_of_older_settings_are_rules() {
     run.assert_code(0);
     assert!(run.stderr_text().contains("tools.allowed in settings.json are deprecated"));
     assert!(run.stderr_text().contains("tools.exclude in settings.json is deprecated"));
-    let told = answers(&stage);
-    assert_eq!(told[1..], [DENIED, DENIED]);
+    let reported = answers(&stage);
+    assert_eq!(reported[1..], [DENIED, DENIED]);
     assert!(stage.home.project().join("one").exists());
     let stage = running(&["mkdir one", "touch two"]);
     stage.pollux(&["--allowed-tools", "run_shell_command(mkdir)", "-p", "go"]).run().assert_code(0);
@@ -133,12 +133,12 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     let line = "ls | sort && sudo rm -rf x > $y";
     let run = stage.alone().args(["policy", "explain", line, "--mode", "yolo", "--json"]).run();
     run.assert_code(0);
-    let told: Value = serde_json::from_str(&run.stdout_text()).unwrap();
-    assert_eq!(told["interactive"]["decision"], "deny");
-    assert_eq!(told["headless"]["rule"]["source"], "User: my.toml");
-    assert_eq!(told["analysis"]["runs"], json!(["ls", "sort", "sudo", "rm"]));
-    assert_eq!(told["analysis"]["writes"], json!(["?"]));
-    assert_eq!(told["interactive"]["parts"][3]["decision"], "deny");
+    let reported: Value = serde_json::from_str(&run.stdout_text()).unwrap();
+    assert_eq!(reported["interactive"]["decision"], "deny");
+    assert_eq!(reported["headless"]["rule"]["source"], "User: my.toml");
+    assert_eq!(reported["analysis"]["runs"], json!(["ls", "sort", "sudo", "rm"]));
+    assert_eq!(reported["analysis"]["writes"], json!(["?"]));
+    assert_eq!(reported["interactive"]["parts"][3]["decision"], "deny");
     let run = stage.alone().args(["policy", "explain", "ls"]).run();
     run.assert_code(0);
     let words = run.stdout_text();
@@ -155,8 +155,9 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
         rule("run_shell_command", "allow", "commandPrefix = \"git\""),
     );
     let asked = ["policy", "explain", "git log > x", "--json"];
-    let told: Value = serde_json::from_str(&stage.alone().args(asked).run().stdout_text()).unwrap();
-    let of = |who: &str| told[who].clone();
+    let reported: Value =
+        serde_json::from_str(&stage.alone().args(asked).run().stdout_text()).unwrap();
+    let of = |who: &str| reported[who].clone();
     assert_eq!(
         (&of("interactive")["decision"], &of("interactive")["outcome"]),
         (&json!("ask_user"), &json!("asked"))
@@ -202,13 +203,13 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     terminal.send("go");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("Allow execution of [Shell]?", Duration::from_secs(10));
-    let told = String::from_utf8(terminal.transcript()).unwrap();
-    assert!(told.contains("my.toml:2:"), "{told}");
+    let reported = String::from_utf8(terminal.transcript()).unwrap();
+    assert!(reported.contains("my.toml:2:"), "{reported}");
     assert!(
-        told.contains("Yolo mode and saved approvals have no effect until this is fixed."),
-        "{told}"
+        reported.contains("Yolo mode and saved approvals have no effect until this is fixed."),
+        "{reported}"
     );
-    assert!(!told.contains("for all future sessions"), "{told}");
+    assert!(!reported.contains("for all future sessions"), "{reported}");
     terminal.send("4");
     terminal.send_key(Key::Enter);
     terminal
@@ -231,7 +232,7 @@ fn a_server_that_one_file_excludes_stays_excluded() {
 }
 
 #[test]
-fn a_question_without_a_person_is_told_as_one() {
+fn a_question_without_a_person_is_reported_as_one() {
     let stage = running(&["touch a", "touch b"]);
     let file = rule("run_shell_command", "ask_user", "commandPrefix = \"touch a\"")
         + &rule("run_shell_command", "deny", "commandPrefix = \"touch b\"");

@@ -14,7 +14,7 @@ fn system(request: &CapturedRequest) -> String {
 }
 
 /// Runs one prompt with these variables, and returns the system instruction that was sent.
-fn told_with(stage: &Stage, variables: &[(&str, &str)]) -> String {
+fn reported_with(stage: &Stage, variables: &[(&str, &str)]) -> String {
     stage.server.stream(reply().text("ok"));
     let program = stage.pollux(&["-p", "go"]);
     let run =
@@ -45,7 +45,7 @@ fn what_is_shown_is_what_is_sent() {
     stage.home.project_file("GEMINI.md", "Project rule.");
     stage.home.user_file("GEMINI.md", "Rule for all projects.");
     fs::create_dir(stage.home.project().join(".git")).unwrap();
-    let sent = told_with(&stage, &[]);
+    let sent = reported_with(&stage, &[]);
     let request = stage.requests().remove(0);
     for file in stage.session_files() {
         fs::remove_file(file).unwrap();
@@ -98,10 +98,12 @@ fn what_is_shown_follows_the_flags() {
 fn a_section_can_be_left_out() {
     let stage = Stage::new();
     fs::create_dir(stage.home.project().join(".git")).unwrap();
-    let all = told_with(&stage, &[("GEMINI_PROMPT_GIT", "1")]);
+    let all = reported_with(&stage, &[("GEMINI_PROMPT_GIT", "1")]);
     assert!(all.contains("# Git\n") && all.contains("# Before you go on\n"));
-    let some =
-        told_with(&stage, &[("GEMINI_PROMPT_GIT", "0"), ("GEMINI_PROMPT_FINALREMINDER", "FALSE")]);
+    let some = reported_with(
+        &stage,
+        &[("GEMINI_PROMPT_GIT", "0"), ("GEMINI_PROMPT_FINALREMINDER", "FALSE")],
+    );
     assert!(!some.contains("# Git\n") && !some.contains("# Before you go on\n"), "{some}");
 }
 
@@ -119,12 +121,12 @@ fn words_of_ones_own_replace_ours() {
         ("~/own.md", "Home.\n\n#"),
     ];
     for (value, begins) in table {
-        let told = told_with(&stage, &[("GEMINI_SYSTEM_MD", value)]);
-        assert!(told.starts_with(begins) && told.contains("Mine."), "{value}: {told}");
-        assert!(!told.contains("Ground rules"), "{told}");
+        let reported = reported_with(&stage, &[("GEMINI_SYSTEM_MD", value)]);
+        assert!(reported.starts_with(begins) && reported.contains("Mine."), "{value}: {reported}");
+        assert!(!reported.contains("Ground rules"), "{reported}");
     }
     for value in ["0", "false", "", " "] {
-        assert!(told_with(&stage, &[("GEMINI_SYSTEM_MD", value)]).contains("Ground rules"));
+        assert!(reported_with(&stage, &[("GEMINI_SYSTEM_MD", value)]).contains("Ground rules"));
     }
 }
 
@@ -178,11 +180,11 @@ fn a_folder_that_is_not_trusted_gives_no_instructions() {
 fn the_instruction_is_written_where_it_can_be_read() {
     let stage = Stage::new();
     stage.home.user_file("GEMINI.md", "Mine.");
-    let told = told_with(&stage, &[("GEMINI_WRITE_SYSTEM_MD", "1")]);
-    assert_eq!(stage.home.read_project_file(".gemini/system.md"), told);
-    let told =
-        told_with(&stage, &[("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md"), ("GEMINI_SYSTEM_MD", "0")]);
-    assert_eq!(stage.home.read_project_file("a/b/c.md"), told);
+    let reported = reported_with(&stage, &[("GEMINI_WRITE_SYSTEM_MD", "1")]);
+    assert_eq!(stage.home.read_project_file(".gemini/system.md"), reported);
+    let reported =
+        reported_with(&stage, &[("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md"), ("GEMINI_SYSTEM_MD", "0")]);
+    assert_eq!(stage.home.read_project_file("a/b/c.md"), reported);
     // If the file cannot be written, the run fails, so that an old file is not mistaken for a new
     // one.
     stage.server.stream(reply().text("never asked"));
@@ -197,7 +199,7 @@ fn a_project_cannot_have_the_instruction_written_over_a_file() {
     let file = stage.home.home().join(".bashrc");
     fs::write(&file, "mine").unwrap();
     stage.home.project_file(".gemini/.env", format!("GEMINI_WRITE_SYSTEM_MD={}\n", file.display()));
-    told_with(&stage, &[]);
+    reported_with(&stage, &[]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
@@ -212,13 +214,16 @@ fn an_approved_plan_is_named_until_the_session_ends() {
     ]);
     let run = stage.pollux(&["--approval-mode", "plan", "-p", "go"]).run();
     run.assert_code(0);
-    let told: Vec<String> = stage.requests().iter().map(system).collect();
-    assert!(told[0].contains("# Plan mode\n") && !told[0].contains("has approved the plan"));
-    assert!(!told[2].contains("# Plan mode\n"), "approved by itself\n{}", run.report());
-    let named = |told: &str| {
-        told.contains("has approved the plan in `") && told.contains("/plans/a.md`: carry it out.")
+    let reported: Vec<String> = stage.requests().iter().map(system).collect();
+    assert!(
+        reported[0].contains("# Plan mode\n") && !reported[0].contains("has approved the plan")
+    );
+    assert!(!reported[2].contains("# Plan mode\n"), "approved by itself\n{}", run.report());
+    let named = |reported: &str| {
+        reported.contains("has approved the plan in `")
+            && reported.contains("/plans/a.md`: carry it out.")
     };
-    assert!(named(&told[2]), "{}", told[2]);
+    assert!(named(&reported[2]), "{}", reported[2]);
     stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
     assert!(named(&system(&stage.requests()[3])));
 }

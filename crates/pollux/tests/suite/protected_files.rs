@@ -64,10 +64,10 @@ fn a_home_in_the_workspace_keeps_its_protected_files() {
             for file in FILES {
                 assert!(!holds_planted(&home.join(file)), "{mode} {is_included} {file}");
             }
-            let told = run.stdout_text();
-            let denied = told.lines().filter(|line| line.contains(REASON)).count();
-            assert_eq!(denied, FILES.len(), "{told}");
-            assert!(holds_planted(&home.join("notes.txt")), "{mode} {is_included}: {told}");
+            let reported = run.stdout_text();
+            let denied = reported.lines().filter(|line| line.contains(REASON)).count();
+            assert_eq!(denied, FILES.len(), "{reported}");
+            assert!(holds_planted(&home.join("notes.txt")), "{mode} {is_included}: {reported}");
         }
     }
 }

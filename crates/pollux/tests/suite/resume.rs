@@ -158,16 +158,19 @@ fn a_session_killed_in_a_call_goes_on() {
     let contents = resume(&stage, "latest", "go on");
     assert_eq!(texts(&contents[0])[1], "go");
     assert_eq!(texts(&contents[1]), ["Working."]);
-    let told = contents[2]["parts"].as_array().unwrap();
-    let result = |number: usize| told[number]["functionResponse"]["response"].clone();
+    let reported = contents[2]["parts"].as_array().unwrap();
+    let result = |number: usize| reported[number]["functionResponse"]["response"].clone();
     let done = result(0)["output"].as_str().unwrap_or_default().to_owned();
-    assert!(done.starts_with("Successfully created and wrote to new file"), "{told:?}");
-    assert!(result(1)["error"].as_str().unwrap_or_default().contains("interrupted"), "{told:?}");
+    assert!(done.starts_with("Successfully created and wrote to new file"), "{reported:?}");
+    assert!(
+        result(1)["error"].as_str().unwrap_or_default().contains("interrupted"),
+        "{reported:?}"
+    );
     assert!(fs::read(stage.session_file()).unwrap().starts_with(&before));
 }
 
 #[test]
-fn damage_in_the_middle_is_told_and_passed_over() {
+fn damage_in_the_middle_is_reported_and_passed_over() {
     let stage = Stage::with([reply().text("first answer")]);
     stage.prompt("text", "one").assert_code(0);
     let file = stage.session_file();

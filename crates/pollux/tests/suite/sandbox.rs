@@ -360,20 +360,20 @@ fn a_wall_is_named_with_the_rule_that_opens_it() {
     let stage = Stage::new();
     repository(&stage);
     let hook = stage.home.project().join(".git/hooks/pre-commit");
-    let told = in_yolo(&stage, HOOK);
+    let reported = in_yolo(&stage, HOOK);
     let wall = format!(
         "Confinement stopped this command: at the level protect, {} is protected. It was not run again. ",
         hook.display()
     );
-    let (_, widening) = told.split_once(&wall).unwrap_or_else(|| panic!("{told}"));
+    let (_, widening) = reported.split_once(&wall).unwrap_or_else(|| panic!("{reported}"));
     assert!(!hook.exists());
     // The same error without a protected path does not count as evidence.
     let other = "echo 'cannot create x: Permission denied'; exit 1";
     assert!(!in_yolo(&stage, other).contains("Confinement"));
     let (_, rule) = widening.split_once(":\n").unwrap();
     stage.home.user_file("policies/mine.toml", rule);
-    let told = in_yolo(&stage, HOOK);
-    assert!(!told.contains("Confinement") && hook.exists(), "{rule}\n{told}");
+    let reported = in_yolo(&stage, HOOK);
+    assert!(!reported.contains("Confinement") && hook.exists(), "{rule}\n{reported}");
 }
 
 #[test]
@@ -429,9 +429,9 @@ fn what_appears_at_a_protected_place_is_moved_aside_and_reported_in_the_result()
         }
         stage.server.stream(reply().text("done"));
         stage.yolo("go");
-        let told = format!("{:?}", stage.server.last_request().contents());
+        let reported = format!("{:?}", stage.server.last_request().contents());
         let note = ".git/hooks is new, and protected; moved to ";
-        assert!(told.contains(note), "{line}: {told}");
+        assert!(reported.contains(note), "{line}: {reported}");
         assert!(!stage.home.project().join(".git/hooks").exists(), "{line}");
     }
 }
@@ -455,9 +455,9 @@ fn a_command_in_the_background_is_audited_at_its_end_and_at_that_of_the_program(
         let run = stage.yolo("go");
         assert!(stage.home.project().join("made").exists());
         assert!(!stage.home.project().join(".git/hooks").exists(), "{wait}");
-        let mut told = format!("{:?}", stage.server.last_request().contents());
-        told.push_str(&String::from_utf8_lossy(&run.stderr));
-        assert!(told.contains(".git/hooks is new, and protected"), "{wait}: {told}");
+        let mut reported = format!("{:?}", stage.server.last_request().contents());
+        reported.push_str(&String::from_utf8_lossy(&run.stderr));
+        assert!(reported.contains(".git/hooks is new, and protected"), "{wait}: {reported}");
     }
 }
 
@@ -478,8 +478,11 @@ fn git_commands_that_configure_a_repository_work_at_protect() {
         "git push -u origin main".to_owned(),
         "git checkout -b x --track origin/main".to_owned(),
     ] {
-        let told = in_yolo(&stage, &line);
-        assert!(!told.contains("Exit Code") && !told.contains("Confinement"), "{line}: {told}");
+        let reported = in_yolo(&stage, &line);
+        assert!(
+            !reported.contains("Exit Code") && !reported.contains("Confinement"),
+            "{line}: {reported}"
+        );
     }
     let config = stage.home.read_project_file(".git/config");
     for section in ["[remote \"origin\"]", "[branch \"main\"]", "[branch \"x\"]"] {
@@ -492,9 +495,9 @@ fn git_configures_the_person_after_a_yes_only() {
     let stage = Stage::new();
     let line = "git config --global user.name 'A B'";
     let file = stage.home.home().join(".gitconfig");
-    let told = in_yolo(&stage, line);
+    let reported = in_yolo(&stage, line);
     let reason = "this git changes your own configuration, which a confined command cannot";
-    assert!(told.contains(reason) && !file.exists(), "{told}");
+    assert!(reported.contains(reason) && !file.exists(), "{reported}");
     let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git config\"\n\
                 decision = \"allow\"\npriority = 950\nconfinement = \"none\"\n";
     stage.home.user_file("policies/mine.toml", rule);
@@ -518,9 +521,12 @@ fn a_reading_line_cannot_read_secrets_and_leaves_no_file() {
     let before = names(&stage.home.project());
     let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 200);
     terminal.wait_for_text("All is read.", SOON);
-    let told = stage.response();
-    assert!(told.contains("open") && !told.contains("hush"), "{told}");
-    assert!(told.contains("at the level inspect, ") && told.contains(".env "), "{told}");
+    let reported = stage.response();
+    assert!(reported.contains("open") && !reported.contains("hush"), "{reported}");
+    assert!(
+        reported.contains("at the level inspect, ") && reported.contains(".env "),
+        "{reported}"
+    );
     assert_eq!(names(&stage.home.project()), before);
     terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
     terminal.send_key(Key::Ctrl('d'));
@@ -548,9 +554,9 @@ fn a_command_at_protect_has_the_window_the_interrupt_and_its_exit_code() {
     stage.server.stream(call("touch ready; sleep 1000"));
     let mut terminal = stage.pollux(&["--yolo", "-i", "go"]).in_terminal(40, 120);
     terminal.wait_for_text("All is told.", SOON);
-    let told = stage.response();
+    let reported = stage.response();
     for part in ["kept", "40 120", "Exit Code: 7"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
     terminal.send("more");
@@ -601,8 +607,11 @@ fn a_nested_program_works_at_protect() {
         let call = reply().call("run_shell_command", json!({ "command": line }));
         stage.server.stream(call).stream(reply().text("inner words")).stream(reply().text("done"));
         stage.yolo("go");
-        let told = stage.response();
-        assert!(told.contains("inner words") && !told.contains("Exit Code"), "{home}: {told}");
+        let reported = stage.response();
+        assert!(
+            reported.contains("inner words") && !reported.contains("Exit Code"),
+            "{home}: {reported}"
+        );
     }
 }
 

@@ -22,11 +22,13 @@ fn shell(stage: &Stage, command: &str) -> (String, Finished) {
 
 /// Returns the lines between the tags of untrusted text, without the line that differs between
 /// runs.
-fn lines(told: &str) -> Vec<&str> {
-    let inner = told.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{told}"));
-    let inner = inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{told}"));
+fn lines(reported: &str) -> Vec<&str> {
+    let inner =
+        reported.strip_prefix("<untrusted_context>\n").unwrap_or_else(|| panic!("{reported}"));
+    let inner =
+        inner.strip_suffix("\n</untrusted_context>").unwrap_or_else(|| panic!("{reported}"));
     let group = inner.lines().last().unwrap();
-    assert!(group.starts_with("Process Group PGID: "), "{told}");
+    assert!(group.starts_with("Process Group PGID: "), "{reported}");
     inner.lines().filter(|line| *line != group).collect()
 }
 
@@ -38,18 +40,21 @@ fn output_is_cut_to_what_the_model_has_room_for() {
     let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
     stage.server.stream(call.usage(1_047_176, 0)).stream(reply().text("done"));
     stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
-    let told = stage.response();
+    let reported = stage.response();
     let head = "Output: Output too large. Showing first 560 and last 2,240 characters. For full output see: ";
-    assert_eq!(told.lines().nth(1).unwrap().find(head), Some(0), "{told}");
-    let file = told.lines().nth(1).unwrap().strip_prefix(head).unwrap();
-    assert!(told.contains("\n\n0000\n0001\n") && told.contains("\n1998\n1999\n"), "{told}");
+    assert_eq!(reported.lines().nth(1).unwrap().find(head), Some(0), "{reported}");
+    let file = reported.lines().nth(1).unwrap().strip_prefix(head).unwrap();
+    assert!(
+        reported.contains("\n\n0000\n0001\n") && reported.contains("\n1998\n1999\n"),
+        "{reported}"
+    );
     assert!(fs::read_to_string(file).unwrap().contains("\n1000\n"));
     // Without remaining tokens a result still has some text.
     let call = reply().call("run_shell_command", json!({"command": "seq -w 0 1999"}));
     stage.server.stream(call.usage(500_000, 1_500_000)).stream(reply().text("done"));
     stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
-    let told = stage.response();
-    assert!(told.contains("Showing first 400 and last 1,600 characters."), "{told}");
+    let reported = stage.response();
+    assert!(reported.contains("Showing first 400 and last 1,600 characters."), "{reported}");
 }
 
 #[test]
@@ -64,9 +69,9 @@ fn standard_input_is_closed() {
 #[test]
 fn a_command_ends_when_its_child_does() {
     let stage = Stage::new();
-    let (told, _) = shell(&stage, "sleep 600 & echo $! > pid; echo done");
+    let (reported, _) = shell(&stage, "sleep 600 & echo $! > pid; echo done");
     let pid = stage.home.read_project_file("pid").trim().to_owned();
-    assert_eq!(lines(&told), ["Output: done".to_owned(), format!("Background PIDs: {pid}")]);
+    assert_eq!(lines(&reported), ["Output: done".to_owned(), format!("Background PIDs: {pid}")]);
     assert!(!is_alive(pid.parse().unwrap()), "nothing outlives the program");
 }
 
@@ -76,14 +81,14 @@ fn credentials_are_not_for_commands() {
     let program = yolo(&stage, "env").env("GOOGLE_API_KEY", "other-secret");
     let program = program.env("GEMINI_CLI_CUSTOM_HEADERS", "X-Token: third-secret");
     program.env("MINE", "kept").run().assert_code(0);
-    let told = stage.response();
+    let reported = stage.response();
     for secret in ["test-key", "other-secret", "third-secret", "GEMINI_API_KEY"] {
-        assert!(!told.contains(secret), "{secret}\n{told}");
+        assert!(!reported.contains(secret), "{secret}\n{reported}");
     }
     for line in
         ["MINE=kept", "GEMINI_CLI=1", "PAGER=cat", "GIT_TERMINAL_PROMPT=0", "TERM=xterm-256color"]
     {
-        assert!(told.lines().any(|found| found == line), "{line}\n{told}");
+        assert!(reported.lines().any(|found| found == line), "{line}\n{reported}");
     }
 }
 
@@ -102,8 +107,8 @@ fn the_border_of_long_output_is_a_setting() {
     for (setting, cut) in [(json!(1000), true), (json!(0), false), (json!(-1), false)] {
         let stage = Stage::new();
         stage.home.settings(&json!({"tools": {"truncateToolOutputThreshold": setting}}));
-        let (told, _) = shell(&stage, "seq 1 20000");
-        assert_eq!(told.contains("characters omitted"), cut, "{setting}");
+        let (reported, _) = shell(&stage, "seq 1 20000");
+        assert_eq!(reported.contains("characters omitted"), cut, "{setting}");
     }
 }
 
@@ -140,13 +145,13 @@ fn keys_are_not_in_the_environment_block_of_the_program() {
     let stage = Stage::new();
     let run = yolo(&stage, chain).env("GOOGLE_API_KEY", "other-secret").run();
     run.assert_code(0);
-    let told = stage.response();
-    assert!(told.contains("at "), "{told}");
+    let reported = stage.response();
+    assert!(reported.contains("at "), "{reported}");
     for secret in ["test-key", "other-secret"] {
-        assert!(!told.contains(secret), "{secret}\n{told}");
+        assert!(!reported.contains(secret), "{secret}\n{reported}");
     }
     // The program and its commands still have their environment.
-    assert!(told.contains(&format!("home {}", stage.home.home().display())), "{told}");
+    assert!(reported.contains(&format!("home {}", stage.home.home().display())), "{reported}");
 }
 
 #[cfg(target_os = "linux")]
@@ -168,7 +173,10 @@ fn commands_cannot_read_the_memory_of_the_program() {
             Some(user) => own.as_user(user, &stage.home).run(),
         };
         run.assert_code(0);
-        let told = stage.response();
-        assert!(told.contains("kept ") && !told.contains("memory of"), "{user:?}: {told}");
+        let reported = stage.response();
+        assert!(
+            reported.contains("kept ") && !reported.contains("memory of"),
+            "{user:?}: {reported}"
+        );
     }
 }

@@ -23,7 +23,7 @@ fn call(stage: &Stage, tool: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn a_topic_is_told_first_and_named_in_the_next_prompt() {
+fn a_topic_is_reported_first_and_named_in_the_next_prompt() {
     let topic = json!({"title": "Mend the\nparser", "strategic_intent": "look"});
     let turn = reply().call("glob", json!({"pattern": "*"})).call("update_topic", topic);
     let stage = Stage::with([turn, reply().text("done"), reply().text("2"), reply().text("3")]);
@@ -33,16 +33,17 @@ fn a_topic_is_told_first_and_named_in_the_next_prompt() {
     assert_eq!(results.len(), 2);
     let order: Vec<Value> = stage.requests()[1].last_parts().to_vec();
     assert_eq!(order[0]["functionResponse"]["name"], "update_topic");
-    let told = "Current topic: \"Mend the parser\"\nTopic summary: ...\n\nStrategic Intent: look";
-    assert_eq!(order[0]["functionResponse"]["response"]["output"], told);
+    let reported =
+        "Current topic: \"Mend the parser\"\nTopic summary: ...\n\nStrategic Intent: look";
+    assert_eq!(order[0]["functionResponse"]["response"]["output"], reported);
     // The system instruction stays the same during a prompt, so that the vendor's cache stays
     // valid.
     let requests = stage.requests();
     assert_eq!(system(&requests[0]), system(&requests[1]));
     assert!(!system(&requests[1]).contains("Active Topic"));
     stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
-    let told = system(&stage.requests()[2]);
-    assert!(told.ends_with("\n\n[Active Topic: Mend the parser]"), "{told}");
+    let reported = system(&stage.requests()[2]);
+    assert!(reported.ends_with("\n\n[Active Topic: Mend the parser]"), "{reported}");
     stage.home.settings(&json!({"general": {"topicUpdateNarration": false}}));
     stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
     assert!(!system(&stage.requests()[3]).contains("Active Topic"));
@@ -70,9 +71,9 @@ fn tasks_are_kept_with_the_session() {
     stage.home.settings(&json!({"experimental": {"taskTracker": true}}));
     // These tools need no approval.
     stage.prompt("text", "go").assert_code(0);
-    let told = stage.response();
-    let id = told.strip_prefix("Created task ").and_then(|rest| rest.strip_suffix(": One"));
-    let id = id.unwrap_or_else(|| panic!("{told}")).to_owned();
+    let reported = stage.response();
+    let id = reported.strip_prefix("Created task ").and_then(|rest| rest.strip_suffix(": One"));
+    let id = id.unwrap_or_else(|| panic!("{reported}")).to_owned();
     assert!(!stage.requests()[0].declared_tools().contains(&"write_todos"));
     let session = stage.session_lines()[0]["sessionId"].as_str().unwrap().to_owned();
     let path = stage.project_temporary().join(session).join(format!("tracker/{id}.json"));
@@ -142,8 +143,8 @@ fn a_plan_that_was_refused_with_words_is_no_approved_one_later() {
     talk.wait_for_text("Understood.");
     let (stage, _) = talk.leave();
     stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);
-    let told = system(stage.requests().last().unwrap());
-    assert!(!told.contains("has approved the plan"), "{told}");
+    let reported = system(stage.requests().last().unwrap());
+    assert!(!reported.contains("has approved the plan"), "{reported}");
 }
 
 #[test]
@@ -159,13 +160,14 @@ fn without_a_person_a_plan_of_the_models_own_accord_is_made_and_approved() {
     ]);
     stage.prompt("text", "go").assert_code(0);
     let requests = stage.requests();
-    let told: Vec<String> = requests[1..].iter().map(|it| it.last_parts()[0].to_string()).collect();
-    assert!(told[0].contains("Switching to Plan mode."), "{}", told[0]);
-    assert!(told[1].contains("\"error\""), "{}", told[1]);
-    assert!(told[2].contains("p.md") && !told[2].contains("\"error\""), "{}", told[2]);
-    assert!(told[3].contains("Plan approved."), "{}", told[3]);
+    let reported: Vec<String> =
+        requests[1..].iter().map(|it| it.last_parts()[0].to_string()).collect();
+    assert!(reported[0].contains("Switching to Plan mode."), "{}", reported[0]);
+    assert!(reported[1].contains("\"error\""), "{}", reported[1]);
+    assert!(reported[2].contains("p.md") && !reported[2].contains("\"error\""), "{}", reported[2]);
+    assert!(reported[3].contains("Plan approved."), "{}", reported[3]);
     // After the approval of the plan the usual rules of the run apply again.
-    assert!(told[4].contains("\"error\""), "{}", told[4]);
+    assert!(reported[4].contains("\"error\""), "{}", reported[4]);
     let planning: Vec<bool> =
         requests.iter().map(|request| system(request).contains("# Plan mode\n")).collect();
     assert_eq!(planning, [false, true, true, true, false, false]);
@@ -174,7 +176,7 @@ fn without_a_person_a_plan_of_the_models_own_accord_is_made_and_approved() {
 }
 
 #[test]
-fn tasks_are_told_in_the_instruction_and_shown_to_the_person() {
+fn tasks_are_reported_in_the_instruction_and_shown_to_the_person() {
     let create = json!({"title": "Read on", "description": "d", "type": "task"});
     let stage = Stage::with([reply().call("tracker_create_task", create), reply().text("noted")]);
     stage.home.settings(&json!({"experimental": {"taskTracker": true}}));
@@ -182,14 +184,14 @@ fn tasks_are_told_in_the_instruction_and_shown_to_the_person() {
     talk.type_line("go");
     talk.wait_for_text("[pending] task: Read on");
     talk.wait_for_text("noted");
-    let told = system(&talk.stage.requests()[0]);
-    assert!(told.contains("# Task tracker\n") && told.contains("/tracker`"), "{told}");
-    assert!(!told.contains("`write_todos`"), "{told}");
+    let reported = system(&talk.stage.requests()[0]);
+    assert!(reported.contains("# Task tracker\n") && reported.contains("/tracker`"), "{reported}");
+    assert!(!reported.contains("`write_todos`"), "{reported}");
     talk.end();
 }
 
 #[test]
-fn a_memory_is_told_to_later_sessions() {
+fn a_memory_is_reported_to_later_sessions() {
     let fact = json!({"fact": "The person likes tea."});
     let stage = Stage::new();
     assert!(

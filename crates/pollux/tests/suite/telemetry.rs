@@ -58,7 +58,7 @@ fn metrics(records: &[Value]) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn a_run_is_told_event_by_event() {
+fn a_run_is_reported_event_by_event() {
     let stage = Stage::new();
     observed(&stage).run().assert_code(0);
     let events = events(&records(&stage));
@@ -107,7 +107,7 @@ fn a_run_is_told_event_by_event() {
 }
 
 #[test]
-fn figures_are_told_before_the_end() {
+fn figures_are_reported_before_the_end() {
     let stage = Stage::new();
     observed(&stage).run().assert_code(0);
     let metrics = metrics(&records(&stage));
@@ -176,7 +176,7 @@ fn a_file_is_only_added_to_and_only_its_owner_reads_it() {
 }
 
 #[test]
-fn failures_and_cancels_are_told_too() {
+fn failures_and_cancels_are_reported_too() {
     let stage = Stage::new();
     stage.home.settings(&json!({"general": {"maxAttempts": 1}}));
     let program = observed(&stage);

@@ -56,9 +56,9 @@ impl History {
             let of_fold = |entry: &Arc<HistoryEntry>| Some(&entry.id) == fold.summary.as_ref();
             if let Some(place) = self.entries.iter().position(of_fold) {
                 let next = self.entries.get(place + 1);
-                let told =
+                let reported =
                     next.is_some_and(|next| next.id == acknowledgement(&self.entries[place].id));
-                let end = place + 1 + usize::from(told);
+                let end = place + 1 + usize::from(reported);
                 let after = place + fold.entries.len();
                 self.entries.splice(place..end, fold.entries);
                 self.repair_border(after);

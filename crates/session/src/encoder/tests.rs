@@ -125,13 +125,14 @@ fn the_message_is_written_twice_however_many_calls_it_has() {
 }
 
 #[test]
-fn words_told_with_results_are_a_message_too() {
+fn words_reported_with_results_are_a_message_too() {
     let mut encoder = Encoder::new(false);
     let parts = vec![Part::call("a", "read_file", json!({}))];
     let calls = vec![call("a", CallStatus::Success, Some("x"))];
     encode(&mut encoder, &Record::Model(message(parts, calls)));
-    let told = vec![Part::text("stop soon"), Part::output("a", "read_file", "x")];
-    let lines = encode(&mut encoder, &Record::Responses { id: EntryId::new("r1"), parts: told });
+    let reported = vec![Part::text("stop soon"), Part::output("a", "read_file", "x")];
+    let lines =
+        encode(&mut encoder, &Record::Responses { id: EntryId::new("r1"), parts: reported });
     assert_eq!(
         lines[..2],
         [

@@ -31,13 +31,13 @@ fn prompts_are_numbered_by_session_and_called_back() {
     second.record("d");
     drop(second);
     let entries = entries(&project);
-    let told: Vec<_> = entries
+    let reported: Vec<_> = entries
         .as_array()
         .unwrap()
         .iter()
         .map(|entry| (entry["sessionId"].as_str(), entry["messageId"].as_u64()))
         .collect();
-    assert_eq!(told, [(Some("one"), Some(0)), (Some("one"), Some(1)), (Some("two"), Some(0))]);
+    assert_eq!(reported, [(Some("one"), Some(0)), (Some("one"), Some(1)), (Some("two"), Some(0))]);
     let keys: Vec<_> = entries[0].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["sessionId", "messageId", "timestamp", "type", "message"]);
     assert_eq!(recent_prompts(&project, 2), ["b\nc", "d"]);

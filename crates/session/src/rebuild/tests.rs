@@ -403,7 +403,7 @@ fn a_live_file_of_gemini_cli_is_read_once_each() {
 }
 
 #[test]
-fn results_that_gemini_cli_doubled_on_resume_are_told_once() {
+fn results_that_gemini_cli_doubled_on_resume_are_reported_once() {
     let response = r#"{"functionResponse":{"id":"a","name":"t","response":{"output":"hi"}}}"#;
     let line = format!(
         r#"{{"$set":{{"messages":[{{"id":"m","type":"gemini","content":[{{"text":"p","thought":true}},{{"functionCall":{{"id":"a","name":"t","args":{{}}}}}}]}},{{"id":"m_response","type":"user","content":[{response}]}},{{"id":"r","type":"user","content":[{response}]}}]}}}}"#

@@ -55,10 +55,10 @@ impl Session {
         if is_reversed {
             calls.reverse();
         }
-        let told = format!("told{}", self.turns.len());
+        let reported = format!("told{}", self.turns.len());
         let parts = calls.into_iter().filter_map(|call| call.result).flatten().collect();
-        self.log(&Record::Responses { id: EntryId::new(told.as_str()), parts });
-        self.turns.push(told);
+        self.log(&Record::Responses { id: EntryId::new(reported.as_str()), parts });
+        self.turns.push(reported);
     }
 
     /// Returns the file as Gemini CLI leaves it after resuming it `times` times: each message, and
@@ -79,11 +79,11 @@ impl Session {
             let results: Vec<Value> =
                 calls.iter().flat_map(|call| call["result"].as_array().unwrap().clone()).collect();
             messages.push(message);
-            let told = json!({
+            let reported = json!({
                 "id": format!("{id}_response"), "timestamp": NOW, "type": "user", "content": results,
             });
-            let told = (!results.is_empty()).then_some(told);
-            messages.extend(std::iter::repeat_n(told, times).flatten());
+            let reported = (!results.is_empty()).then_some(reported);
+            messages.extend(std::iter::repeat_n(reported, times).flatten());
         }
         let checkpoint = |messages: &[Value]| {
             json!({ "$set": { "messages": messages, "lastUpdated": NOW } }).to_string()

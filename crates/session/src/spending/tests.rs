@@ -96,7 +96,7 @@ fn processes_side_by_side_never_pass_the_limit_together() {
 }
 
 #[test]
-fn a_broken_file_is_set_aside_and_told() {
+fn a_broken_file_is_set_aside_and_reported() {
     for broken in [
         "",
         "{\"days\": []}",

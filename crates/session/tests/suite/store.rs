@@ -137,13 +137,13 @@ fn what_the_end_of_a_long_file_says_counts() {
     let folder = tempfile::tempdir().unwrap();
     let long = json!({ "id": "g", "type": "gemini", "content": "x".repeat(100_000) });
     let start = "2026-01-01T00:00:00.000Z";
-    let told =
+    let reported =
         json!({ "$set": { "summary": "A title", "lastUpdated": "2026-02-02T00:00:00.000Z" } });
     let tail = json!({ "id": "i", "type": "info", "content": "y" });
     write(
         folder.path(),
         "session-1.jsonl",
-        &[header("titled", start), user("x"), long.clone(), told, tail.clone()],
+        &[header("titled", start), user("x"), long.clone(), reported, tail.clone()],
     );
     let gone = json!({ "$rewindTo": "u" });
     write(
@@ -152,9 +152,9 @@ fn what_the_end_of_a_long_file_says_counts() {
         &[header("emptied", start), user("x"), long, gone, tail],
     );
     let listed = store(folder.path()).list().unwrap();
-    let told: Vec<_> =
+    let reported: Vec<_> =
         listed.iter().map(|session| (session.title(), session.last_updated.as_str())).collect();
-    assert_eq!(told, [("A title", "2026-02-02T00:00:00.000Z")]);
+    assert_eq!(reported, [("A title", "2026-02-02T00:00:00.000Z")]);
 }
 
 #[test]

@@ -147,8 +147,9 @@ impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
             tell()
         } else {
             // A runtime that is shutting down runs no more tasks, and no caller waits for a result.
-            let told = tokio::task::spawn_blocking(tell).await;
-            told.unwrap_or_else(|_| (AnsiOutput::default(), Output::new(OutputLimits::default())))
+            let reported = tokio::task::spawn_blocking(tell).await;
+            reported
+                .unwrap_or_else(|_| (AnsiOutput::default(), Output::new(OutputLimits::default())))
         };
         Captured {
             lines: (!binary).then_some(lines),

@@ -152,7 +152,7 @@ fn input_of_commands_is_kept() {
 }
 
 #[test]
-fn the_folder_of_a_cd_at_the_beginning_is_told() {
+fn the_folder_of_a_cd_at_the_beginning_is_reported() {
     assert_eq!(line("cd src && ls").folder, Some(Word::Literal("src".into())));
     for text in ["cd src; ls", "cd -P x && ls", "ls && cd x && ls", "cd - && ls", "cd $x && ls"] {
         assert_eq!(line(text).folder, None, "{text}");

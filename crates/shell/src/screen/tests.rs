@@ -44,16 +44,16 @@ fn lines_that_the_terminal_broke_are_whole() {
 }
 
 #[test]
-fn a_program_that_ends_on_its_own_screen_is_told_of_last() {
+fn a_program_that_ends_on_its_own_screen_is_reported_of_last() {
     let table = [
         ("said\r\n\x1b[?1049h\x1b[Hpage", "said\n\npage"),
         ("said\r\n\x1b[?47hpage\x1b[3", "said\n\n      page"),
         ("said\r\n\x1b[?1049h\x1b[H", "said"),
     ];
     for (printed, expected) in table {
-        let told = text(80, 24, printed);
+        let reported = text(80, 24, printed);
         let lines: Vec<&str> =
-            told.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            reported.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let wanted: Vec<&str> =
             expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, wanted, "{printed:?}");
@@ -120,9 +120,12 @@ fn what_is_lost_stands_between_the_two_ends() {
     screen.print("late\r\n".repeat(100).as_bytes());
     let output = screen.into_text();
     assert_eq!(output.omitted(), 1_000_000);
-    let told = output.text();
-    assert!(told.starts_with("early\nearly"), "{told}");
-    assert!(told.contains("\n... [1000000 bytes omitted] ...\n") && told.contains("late\nlate\n"));
+    let reported = output.text();
+    assert!(reported.starts_with("early\nearly"), "{reported}");
+    assert!(
+        reported.contains("\n... [1000000 bytes omitted] ...\n")
+            && reported.contains("late\nlate\n")
+    );
 }
 
 #[test]
@@ -133,9 +136,9 @@ fn another_size_settles_what_is_above() {
         screen.resize(TerminalSize::new(columns, rows));
     }
     screen.print(b"end");
-    let told = screen.into_text().text();
-    assert!(!told.contains("\n\n\n"), "{told}");
-    assert!(told.starts_with("line\nline") && told.ends_with("end"), "{told}");
+    let reported = screen.into_text().text();
+    assert!(!reported.contains("\n\n\n"), "{reported}");
+    assert!(reported.starts_with("line\nline") && reported.ends_with("end"), "{reported}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ async fn its_first_output_is_given_once() {
 }
 
 #[tokio::test]
-async fn a_signal_is_told() {
+async fn a_signal_is_reported() {
     let (_folder, processes) = registry();
     let process = processes.start(&command("kill -9 $$")).unwrap();
     assert_eq!(process.ended().await, ProcessState::Exited { code: None, signal: Some(9) });

@@ -83,7 +83,7 @@ fn a_failure_has_the_attributes_of_gemini_cli() {
 }
 
 #[test]
-fn reasons_are_told_in_the_words_of_the_conventions() {
+fn reasons_are_reported_in_the_words_of_the_conventions() {
     for (vendors, expected) in [
         (Some("STOP"), "stop"),
         (Some("MAX_TOKENS"), "length"),
@@ -106,9 +106,9 @@ fn reasons_are_told_in_the_words_of_the_conventions() {
             response_text: None,
             response_id: None,
         });
-        let told = events(&response, false);
-        assert_eq!(told[0].attributes["finish_reasons"], json!([expected]), "{vendors:?}");
-        assert_eq!(told[1].attributes["gen_ai.response.finish_reasons"], json!([expected]));
+        let reported = events(&response, false);
+        assert_eq!(reported[0].attributes["finish_reasons"], json!([expected]), "{vendors:?}");
+        assert_eq!(reported[1].attributes["gen_ai.response.finish_reasons"], json!([expected]));
     }
 }
 
@@ -205,7 +205,7 @@ fn a_call_has_the_attributes_of_gemini_cli() {
 }
 
 #[test]
-fn files_are_told_without_their_paths() {
+fn files_are_reported_without_their_paths() {
     let operation = Measurement::File(FileOperation {
         tool: "read_file".to_owned(),
         kind: FileOperationKind::Read,
@@ -285,7 +285,7 @@ fn every_other_figure_has_its_name() {
 }
 
 #[test]
-fn pages_that_the_vendor_did_not_read_are_told_with_the_reason() {
+fn pages_that_the_vendor_did_not_read_are_reported_with_the_reason() {
     use pollux_protocol::WebFetchFallback;
     for (reason, word) in [
         (WebFetchFallback::PrimaryFailed, "primary_failed"),

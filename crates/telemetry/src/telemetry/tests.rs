@@ -109,7 +109,7 @@ fn the_outfile_splits_at_its_boundaries() {
 }
 
 #[test]
-fn answers_are_told_with_what_was_asked() {
+fn answers_are_reported_with_what_was_asked() {
     let (_folder, path) = outfile();
     let telemetry = Telemetry::start(&settings(Some(&path)), common(), services()).telemetry;
     let telemetry = telemetry.unwrap();
@@ -137,7 +137,7 @@ fn answers_are_told_with_what_was_asked() {
         }
     }
     telemetry.shutdown();
-    let told: Vec<String> = records(&path)
+    let reported: Vec<String> = records(&path)
         .iter()
         .map(|record| &record["attributes"])
         .filter(|attributes| {
@@ -150,7 +150,7 @@ fn answers_are_told_with_what_was_asked() {
         .collect();
     let first = r#"who-has-a: [{"type":"text","content":"first"}]"#;
     let second = r#"who-has-b: [{"type":"text","content":"second"}]"#;
-    assert_eq!(told, [first, first, second, second]);
+    assert_eq!(reported, [first, first, second, second]);
 }
 
 #[cfg(unix)]

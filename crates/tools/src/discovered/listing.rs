@@ -75,9 +75,9 @@ impl Listing {
         }
         let (name, shown) = (name_for_models(&original), cut(&original, LONGEST_NAME));
         if self.tools.len() == MOST_TOOLS {
-            let told = format!("Only the first {MOST_TOOLS} discovered tools are used.");
-            if self.warnings.last() != Some(&told) {
-                self.warnings.push(told);
+            let reported = format!("Only the first {MOST_TOOLS} discovered tools are used.");
+            if self.warnings.last() != Some(&reported) {
+                self.warnings.push(reported);
             }
             return;
         }

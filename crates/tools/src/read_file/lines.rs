@@ -188,12 +188,15 @@ mod tests {
             (Some(9), Some(12), "9-6", ""),
         ];
         for (start, end, shown, content) in table {
-            let (summary, told) = show(text, start, end);
+            let (summary, reported) = show(text, start, end);
             assert_eq!(summary, format!("Read lines {shown} of 6 from a"));
-            assert!(told.contains(&format!("Showing lines {shown} of 6 total lines.")), "{told}");
             assert!(
-                told.ends_with(&format!("--- FILE CONTENT (truncated) ---\n{content}")),
-                "{told}"
+                reported.contains(&format!("Showing lines {shown} of 6 total lines.")),
+                "{reported}"
+            );
+            assert!(
+                reported.ends_with(&format!("--- FILE CONTENT (truncated) ---\n{content}")),
+                "{reported}"
             );
         }
         assert!(show(text, Some(7), None).1.contains("The file ends at line 6."));

@@ -65,7 +65,7 @@ impl RunShellCommand {
         }
         let notes = confined.finish_with(&self.context, &process);
         let is_cancelled = matches!(moment, Moment::Cancelled);
-        let told = reported(move || {
+        let reported = reported(move || {
             if is_cancelled {
                 report.output(&outcome)
             } else {
@@ -73,7 +73,7 @@ impl RunShellCommand {
             }
         })
         .await;
-        confined::add(told, &notes)
+        confined::add(reported, &notes)
     }
 
     async fn first_moments(&self, run: RunContext, process: &BackgroundProcess) -> Moment {
@@ -134,15 +134,15 @@ fn running(report: &Report, outcome: &ShellOutcome, failure: Option<&str>) -> To
     let (pid, text) = (outcome.process_group, report.shown(outcome));
     let text = if text.is_empty() { "(empty)" } else { &text };
     let lost = failure.map(|reason| format!("\nIts output is not available later: {reason}"));
-    let told = format!("Command is running in background. PID: {pid}. Initial output:\n{text}");
-    ToolOutput::quiet(untrusted::wrap(&(told + &lost.unwrap_or_default())))
+    let reported = format!("Command is running in background. PID: {pid}. Initial output:\n{text}");
+    ToolOutput::quiet(untrusted::wrap(&(reported + &lost.unwrap_or_default())))
         .display(Display::Text(format!("Background process started with PID {pid}.")))
 }
 
 /// Returns the result for a command that the user moved to the background.
 pub(super) fn handed_over(process: &BackgroundProcess) -> ToolOutput {
     let pid = process.id();
-    let told =
+    let reported =
         format!("Command moved to background (PID: {pid}). Output hidden. Press Ctrl+B to view.");
-    ToolOutput::quiet(untrusted::wrap(&told)).display(Display::Text(told))
+    ToolOutput::quiet(untrusted::wrap(&reported)).display(Display::Text(reported))
 }

@@ -41,7 +41,7 @@ impl Report {
     pub(super) fn output(&self, outcome: &ShellOutcome) -> ToolOutput {
         let Shown { text, file, is_cut } = self.cut(outcome);
         let measured = is_cut.then(|| self.measure_cut(outcome, &text));
-        let told = match self.reason(outcome) {
+        let reported = match self.reason(outcome) {
             None => ended(outcome, &text),
             Some(reason) if text.is_empty() => {
                 format!("{reason} There was no output before it was cancelled.")
@@ -50,16 +50,16 @@ impl Report {
                 format!("{reason} Below is the output before it was cancelled:\n{text}")
             }
         };
-        let mut told = untrusted::wrap(&told);
+        let mut reported = untrusted::wrap(&reported);
         if let Some(awaited) = outcome.awaited.as_ref().filter(|_| outcome.ended != Ended::Exited) {
-            told.push_str(&advice(awaited));
+            reported.push_str(&advice(awaited));
         }
         let display = match &outcome.lines {
             Some(lines) if self.colour && !lines.0.is_empty() => Display::Ansi(lines.clone()),
             _ if text.is_empty() => Display::Text(silent(outcome)),
             _ => Display::Text(text),
         };
-        let mut output = ToolOutput::quiet(told).display(display);
+        let mut output = ToolOutput::quiet(reported).display(display);
         output.output_file = file;
         output.measurements.extend(measured);
         output

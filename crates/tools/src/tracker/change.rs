@@ -208,8 +208,8 @@ impl Operation for AddDependency {
             return Ok(Done::Nothing(format!("Task {task_id} not found."), "Task not found."));
         };
         if !tasks.contains_key(dependency_id) {
-            let told = format!("Dependency task {dependency_id} not found.");
-            return Ok(Done::Nothing(told, "Dependency not found."));
+            let reported = format!("Dependency task {dependency_id} not found.");
+            return Ok(Done::Nothing(reported, "Dependency not found."));
         }
         let mut task = task.clone();
         if !task.dependencies.contains(dependency_id) {

@@ -83,8 +83,8 @@ impl Operation for ListTasks {
             .map(|task| format!("- [{}] {} ({})", task.id, task.title, task.status.as_str()))
             .collect();
         Ok(if lines.is_empty() {
-            let told = "No tasks found matching the criteria.".to_owned();
-            Done::Nothing(told, "No matching tasks.")
+            let reported = "No tasks found matching the criteria.".to_owned();
+            Done::Nothing(reported, "No matching tasks.")
         } else {
             Done::Tasks(lines.join("\n"))
         })

@@ -74,7 +74,7 @@ mod tests {
         list.iter().map(|entry| (entry.0.to_owned(), task(entry))).collect()
     }
 
-    fn told(result: Result<(), ToolError>) -> String {
+    fn reported(result: Result<(), ToolError>) -> String {
         result.err().map(|error| error.message).unwrap_or_default()
     }
 
@@ -99,7 +99,7 @@ mod tests {
         ];
         for (id, dependencies, expected) in table {
             let dependencies: Vec<String> = dependencies.iter().map(ToString::to_string).collect();
-            assert_eq!(told(may_depend(&tasks, id, &dependencies)), expected, "{id}");
+            assert_eq!(reported(may_depend(&tasks, id, &dependencies)), expected, "{id}");
         }
     }
 
@@ -114,7 +114,7 @@ mod tests {
         ];
         for (dependencies, expected) in table {
             let dependencies: Vec<String> = dependencies.iter().map(ToString::to_string).collect();
-            assert_eq!(told(may_close(&tasks, "c", &dependencies)), expected);
+            assert_eq!(reported(may_close(&tasks, "c", &dependencies)), expected);
         }
     }
 }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_found_made_alike_and_told_once() {
+    fn addresses_are_found_made_alike_and_reported_once() {
         let table: [(&str, &[&str]); 14] = [
             ("read https://A.example:443/x/ please", &["https://a.example/x"]),
             (
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_named() {
-        let told = |prompt: &str| in_prompt(prompt).unwrap_err().message;
+        let reported = |prompt: &str| in_prompt(prompt).unwrap_err().message;
         assert_eq!(
-            told("ftp://x and http:// and foo://bar https://ok.example"),
+            reported("ftp://x and http:// and foo://bar https://ok.example"),
             "Error(s) in prompt URLs:\n\
              - Unsupported protocol in URL: \"ftp://x\". Only http and https are supported.\n\
              - Malformed URL detected: \"http://\".\n\
@@ -148,10 +148,13 @@ mod tests {
         let none =
             "The 'prompt' must contain at least one valid URL (starting with http:// or https://).";
         for prompt in ["no address", "a.example/x", "https:/a.example"] {
-            assert_eq!(told(prompt), none, "{prompt}");
+            assert_eq!(reported(prompt), none, "{prompt}");
         }
         for prompt in ["", " \n"] {
-            assert!(told(prompt).starts_with("The 'prompt' parameter cannot be empty"), "{prompt}");
+            assert!(
+                reported(prompt).starts_with("The 'prompt' parameter cannot be empty"),
+                "{prompt}"
+            );
         }
         for prompt in ["http://a b://", "://", "https://[::1", "http://exa mple://x"] {
             assert!(in_prompt(prompt).is_err(), "{prompt}");

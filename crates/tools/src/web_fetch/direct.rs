@@ -76,9 +76,9 @@ fn result(fetched: &Fetched, url: &str) -> ToolOutput {
         let status = fetched.status;
         let body = cut_with(fetched.raw_text(), REFUSAL_LIMIT, REFUSAL_CUT);
         let headers = shown(&fetched.headers);
-        let told =
+        let reported =
             format!("Request failed with status {status}\nHeaders: {headers}\nResponse: {body}");
-        return ToolOutput::quiet(untrusted::wrap(&told))
+        return ToolOutput::quiet(untrusted::wrap(&reported))
             .display(Display::Text(format!("Failed to fetch {url} (Status: {status})")));
     }
     let kind = fetched.media_type();

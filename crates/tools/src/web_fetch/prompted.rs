@@ -90,14 +90,14 @@ impl PromptedFetch {
         }
         let read = self.read_by_vendor(&admitted.urls, caller).await?;
         if let Some(answer) = read.as_ref().filter(|answer| is_answer(answer)) {
-            return Ok(ToolOutput { measurements, ..told(answer, &admitted.skipped) });
+            return Ok(ToolOutput { measurements, ..reported(answer, &admitted.skipped) });
         }
         measurements.push(Measurement::WebFetchFallback(WebFetchFallback::PrimaryFailed));
         let output = match (self.read_here(&admitted, caller).await, read) {
             (Ok(output), _) => output,
             // The answer of a vendor that could not read the pages is more than no answer.
             (Err(_), Some(answer)) if !answer.text().trim().is_empty() => {
-                told(&answer, &admitted.skipped)
+                reported(&answer, &admitted.skipped)
             }
             (Err(error), _) => super::refused(error),
         };
@@ -168,9 +168,9 @@ impl PromptedFetch {
         };
         let mut skipped = admitted.skipped.clone();
         skipped.extend(failures.iter().map(|failure| format!("[Failed] {failure}")));
-        let told = untrusted::wrap(&format!("{}{answer}", warning(&skipped)));
+        let reported = untrusted::wrap(&format!("{}{answer}", warning(&skipped)));
         let shown = format!("Content for {count} URL(s) processed using fallback fetch.");
-        Ok(ToolOutput::quiet(told).display(Display::Text(shown)))
+        Ok(ToolOutput::quiet(reported).display(Display::Text(shown)))
     }
 
     /// Returns media type and content of one page, or the reason of the failure.
@@ -203,7 +203,7 @@ fn is_answer(answer: &ResponseChunk) -> bool {
 }
 
 /// Returns the result for an answer of the vendor.
-fn told(answer: &ResponseChunk, skipped: &[String]) -> ToolOutput {
+fn reported(answer: &ResponseChunk, skipped: &[String]) -> ToolOutput {
     let grounding: Grounding = answer.grounding.as_deref().cloned().unwrap_or_default();
     let mut text = cite(&answer.parts, &grounding, OffsetUnit::Utf16);
     if let Some(sources) = source_list(&grounding, "Unknown URI") {

@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use super::session::{Session, display, text};
 
 /// Returns the number after the last occurrence of these words.
-fn number(told: &str, words: &str) -> i64 {
-    let (_, rest) = told.rsplit_once(words).unwrap_or_else(|| panic!("{told}"));
+fn number(reported: &str, words: &str) -> i64 {
+    let (_, rest) = reported.rsplit_once(words).unwrap_or_else(|| panic!("{reported}"));
     rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 /// Starts a command and returns its result and process id.
 async fn start(session: &Session, mut args: Value) -> (String, i64) {
     args["is_background"] = true.into();
-    let told = session.ok("run_shell_command", args).await;
-    let pid = number(&told, "PID: ");
-    (told, pid)
+    let reported = session.ok("run_shell_command", args).await;
+    let pid = number(&reported, "PID: ");
+    (reported, pid)
 }
 
 async fn read(session: &Session, args: Value) -> String {
@@ -53,9 +53,9 @@ async fn it_is_started_listed_read_and_stopped() {
     let list = || session.ok("list_background_processes", json!({}));
     assert_eq!(list().await, "No background processes found.");
     let command = "echo early; sleep 1; echo late; sleep 1000";
-    let (told, pid) = start(&session, json!({"command": command, "delay_ms": 500})).await;
+    let (reported, pid) = start(&session, json!({"command": command, "delay_ms": 500})).await;
     assert_eq!(
-        told,
+        reported,
         format!(
             "<untrusted_context>\nCommand is running in background. PID: {pid}. Initial output:\nearly\n</untrusted_context>"
         )
@@ -77,13 +77,13 @@ async fn it_is_started_listed_read_and_stopped() {
 }
 
 #[tokio::test]
-async fn one_that_ends_at_once_is_told_as_ended() {
+async fn one_that_ends_at_once_is_reported_as_ended() {
     let session = Session::new();
     let args = json!({"command": "echo quick; exit 4", "is_background": true, "delay_ms": 5000});
-    let told = session.ok("run_shell_command", args).await;
-    let pid = number(&told, "PGID: ");
+    let reported = session.ok("run_shell_command", args).await;
+    let pid = number(&reported, "PGID: ");
     assert_eq!(
-        told,
+        reported,
         format!(
             "<untrusted_context>\nOutput: quick\nExit Code: 4\nProcess Group PGID: {pid}\n</untrusted_context>"
         )
@@ -94,15 +94,15 @@ async fn one_that_ends_at_once_is_told_as_ended() {
 }
 
 #[tokio::test]
-async fn it_waits_for_output_as_long_as_it_is_told() {
+async fn it_waits_for_output_as_long_as_it_is_reported() {
     let session = Session::new();
     let args = json!({"command": "sleep 0.4; echo up; sleep 1000", "delay_ms": 2000});
-    let (told, _) = start(&session, args).await;
-    assert!(told.contains("Initial output:\nup\n"), "{told}");
+    let (reported, _) = start(&session, args).await;
+    assert!(reported.contains("Initial output:\nup\n"), "{reported}");
     for delay in [0, -5] {
         let args = json!({"command": "sleep 1000", "delay_ms": delay});
-        let (told, pid) = start(&session, args.clone()).await;
-        assert!(told.contains("Initial output:\n(empty)\n"), "{told}");
+        let (reported, pid) = start(&session, args.clone()).await;
+        assert!(reported.contains("Initial output:\n(empty)\n"), "{reported}");
         assert_eq!(read(&session, json!({"pid": pid})).await, "Log is empty.");
     }
 }
@@ -125,10 +125,10 @@ async fn a_person_sees_where_it_runs() {
 async fn much_first_output_is_cut() {
     let session = Session::with(|context| context.options.truncate_threshold = 1000);
     let args = json!({"command": "seq 1 5000; sleep 1000", "delay_ms": 1500});
-    let (told, pid) = start(&session, args).await;
+    let (reported, pid) = start(&session, args).await;
     let log = session.spill.join(format!("background-processes/background-{pid}.log"));
-    assert!(told.contains(&format!("For full output see: {}", log.display())), "{told}");
-    assert!(told.contains("characters omitted") && told.chars().count() < 1600);
+    assert!(reported.contains(&format!("For full output see: {}", log.display())), "{reported}");
+    assert!(reported.contains("characters omitted") && reported.chars().count() < 1600);
     assert_eq!(std::fs::read_to_string(log).unwrap().lines().count(), 5000);
 }
 
@@ -156,9 +156,12 @@ async fn a_link_in_place_of_a_log_is_refused() {
     let log = session.spill.join(format!("background-processes/background-{pid}.log"));
     std::fs::remove_file(&log).unwrap();
     std::os::unix::fs::symlink(session.file("secret", "secret"), &log).unwrap();
-    let (kind, told) = session.err("read_background_output", json!({"pid": pid})).await;
+    let (kind, reported) = session.err("read_background_output", json!({"pid": pid})).await;
     assert_eq!(kind, ToolErrorKind::ExecutionFailed);
-    assert!(told.starts_with("Access denied: ") && told.contains("symbolic link"), "{told}");
+    assert!(
+        reported.starts_with("Access denied: ") && reported.contains("symbolic link"),
+        "{reported}"
+    );
 }
 
 #[tokio::test]
@@ -192,10 +195,10 @@ async fn a_running_command_goes_to_the_background_on_wish() {
         input: futures::stream::once(later).boxed(),
         ..session.run_context(CancellationToken::new())
     };
-    let told = text(&invocation.run(context).await);
-    let pid = number(&told, "PID: ");
+    let reported = text(&invocation.run(context).await);
+    let pid = number(&reported, "PID: ");
     assert_eq!(
-        told,
+        reported,
         format!(
             "<untrusted_context>\nCommand moved to background (PID: {pid}). Output hidden. Press Ctrl+B to view.\n</untrusted_context>"
         )
@@ -210,8 +213,8 @@ async fn a_running_command_goes_to_the_background_on_wish() {
 async fn a_call_has_a_time_limit_of_its_own() {
     let session = Session::new();
     let args = json!({"command": "echo on; sleep 1000", "timeout_ms": 300});
-    let told = session.ok("run_shell_command", args).await;
-    assert!(told.contains("exceeded the total time limit of 0.3 seconds."), "{told}");
+    let reported = session.ok("run_shell_command", args).await;
+    assert!(reported.contains("exceeded the total time limit of 0.3 seconds."), "{reported}");
     let args = json!({"command": "sleep 1000", "timeout_ms": 400, "delay_ms": 0});
     let (_, pid) = start(&session, args).await;
     read(&session, json!({"pid": pid, "delay_ms": 2000})).await;
@@ -219,8 +222,8 @@ async fn a_call_has_a_time_limit_of_its_own() {
     assert_eq!(listed, format!("- [PID {pid}] EXITED: `sleep 1000` (Signal: 15)"));
     for (limit, message) in [(0, "must be >= 1"), (86_400_001, "must be <= 86400000")] {
         let args = json!({"command": "true", "timeout_ms": limit});
-        let (_, told) = session.err("run_shell_command", args).await;
-        assert_eq!(told, format!("params/timeout_ms {message}"));
+        let (_, reported) = session.err("run_shell_command", args).await;
+        assert_eq!(reported, format!("params/timeout_ms {message}"));
     }
 }
 

@@ -105,8 +105,8 @@ get_internal_docs: Reading internal documentation: index.md
 ";
 
 /// Describes effects as text, with paths relative to the project.
-fn told(effects: &Effects, root: &Path) -> String {
-    let mut told = String::new();
+fn reported(effects: &Effects, root: &Path) -> String {
+    let mut reported = String::new();
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     for (verb, paths) in [
         ("reads", &effects.reads),
@@ -115,21 +115,21 @@ fn told(effects: &Effects, root: &Path) -> String {
         ("deletes", &effects.deletes),
     ] {
         for path in paths {
-            write!(told, " {verb} [{}]", shown(path)).unwrap();
+            write!(reported, " {verb} [{}]", shown(path)).unwrap();
         }
     }
     if let (Some(command), Some(folder)) = (&effects.command, &effects.folder) {
-        write!(told, " runs {command} in [{}]", shown(folder)).unwrap();
+        write!(reported, " runs {command} in [{}]", shown(folder)).unwrap();
     }
     if effects.network {
-        write!(told, " network [{}]", effects.hosts.join(" ")).unwrap();
+        write!(reported, " network [{}]", effects.hosts.join(" ")).unwrap();
     }
     for (word, is_so) in [("alone", effects.alone), ("unknown", effects.unknown)] {
         if is_so {
-            write!(told, " {word}").unwrap();
+            write!(reported, " {word}").unwrap();
         }
     }
-    if told.is_empty() { " nothing".to_owned() } else { told }
+    if reported.is_empty() { " nothing".to_owned() } else { reported }
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn calls_say_what_they_are_about_and_what_they_touch() {
         let (described, effects) = (invocation.describe(), invocation.effects());
         let described = described.replace(&session.root.display().to_string(), "~");
         assert!(!described.is_empty() && !described.contains('\n'), "{name}: {described}");
-        writeln!(listing, "{name}: {described}\n   {}", told(&effects, &session.root)).unwrap();
+        writeln!(listing, "{name}: {described}\n   {}", reported(&effects, &session.root)).unwrap();
     }
     assert_eq!(listing, GOLDEN);
 }

@@ -51,9 +51,9 @@ async fn a_command_is_cancelled_at_once_and_its_output_kept() {
     });
     // The promise to the user is a time limit, so the test measures time.
     assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
-    let told = super::session::text(&output);
+    let reported = super::session::text(&output);
     assert_eq!(
-        told,
+        reported,
         "<untrusted_context>\nCommand was cancelled by user before it could complete. Below is the output before it was cancelled:\nbefore\n</untrusted_context>"
     );
 }

@@ -21,11 +21,11 @@ async fn edit(
         "old_string": "return sum_of_all(the_prices_that_are_there);", "new_string": "    sum(prices) + taxes"
     });
     let output = session.call("replace", edit).await;
-    let told = match output.error {
+    let reported = match output.error {
         Some(error) => error.message,
         None => output.content.iter().filter_map(|part| part.as_text()).collect(),
     };
-    (session, models, told)
+    (session, models, reported)
 }
 
 fn says(search: &str, done: bool) -> ScriptedReply {
@@ -37,11 +37,11 @@ fn says(search: &str, done: bool) -> ScriptedReply {
 }
 
 #[tokio::test]
-async fn a_mended_edit_is_made_and_told() {
-    let (session, models, told) = edit("a.rs", true, says("    sum(prices)", false)).await;
-    assert!(told.starts_with("Successfully modified file: "), "{told}");
+async fn a_mended_edit_is_made_and_reported() {
+    let (session, models, reported) = edit("a.rs", true, says("    sum(prices)", false)).await;
+    assert!(reported.starts_with("Successfully modified file: "), "{reported}");
     let remark = "old_string did not match and was corrected by a model: The call has other words.";
-    assert!(told.ends_with(remark), "{told}");
+    assert!(reported.ends_with(remark), "{reported}");
     assert_eq!(session.text("a.rs"), "fn total() {\n    sum(prices) + taxes\n}\n");
     let [asked] = &models.generated()[..] else { panic!("not one side call") };
     let question = asked.last_texts().concat();
@@ -61,16 +61,19 @@ async fn what_cannot_be_mended_fails_as_it_did_at_first() {
         ("a.rs", false, says("    sum(prices)", false), 0),
     ];
     for (file, enabled, answer, requests) in table {
-        let (session, models, told) = edit(file, enabled, answer).await;
-        assert!(told.starts_with("Failed to edit, 0 occurrences found"), "{told}");
+        let (session, models, reported) = edit(file, enabled, answer).await;
+        assert!(reported.starts_with("Failed to edit, 0 occurrences found"), "{reported}");
         assert_eq!(models.generated().len(), requests);
         assert!(session.text(file).contains("    sum(prices)\n"));
     }
 }
 
 #[tokio::test]
-async fn an_edit_that_is_made_already_is_told_as_such() {
-    let (session, _, told) = edit("a.rs", true, says("", true)).await;
-    assert!(told.contains("already contains the change: The call has other words."), "{told}");
+async fn an_edit_that_is_made_already_is_reported_as_such() {
+    let (session, _, reported) = edit("a.rs", true, says("", true)).await;
+    assert!(
+        reported.contains("already contains the change: The call has other words."),
+        "{reported}"
+    );
     assert!(session.text("a.rs").contains("    sum(prices)\n"));
 }

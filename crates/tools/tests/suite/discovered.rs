@@ -107,14 +107,18 @@ async fn results_are_what_the_command_prints() {
 #[tokio::test]
 async fn long_output_has_a_file() {
     let listed = Listed::new(LIST);
-    let told = text(&listed.call("discovered_tool_much", json!({})).await);
-    assert!(told.contains("characters omitted") && told.ends_with("\n20000\n"), "{}", &told[..300]);
-    let file = told.split("For full output see: ").nth(1).and_then(|rest| rest.lines().next());
+    let reported = text(&listed.call("discovered_tool_much", json!({})).await);
+    assert!(
+        reported.contains("characters omitted") && reported.ends_with("\n20000\n"),
+        "{}",
+        &reported[..300]
+    );
+    let file = reported.split("For full output see: ").nth(1).and_then(|rest| rest.lines().next());
     assert!(std::fs::read_to_string(file.unwrap()).unwrap().starts_with("1\n2\n"));
 }
 
 #[tokio::test]
-async fn a_list_that_does_not_come_is_told_with_its_reason() {
+async fn a_list_that_does_not_come_is_reported_with_its_reason() {
     let table = [
         ("#!/bin/sh\necho no such thing >&2; exit 3\n", "failed with exit code 3: no such thing"),
         ("#!/bin/sh\necho hello\n", "did not print JSON"),

@@ -16,7 +16,7 @@ fn replace(path: &str, old: &str, new: &str) -> Value {
 }
 
 /// Returns the text for the model: the output, or the error.
-async fn told(session: &Session, tool: &str, arguments: Value) -> String {
+async fn reported(session: &Session, tool: &str, arguments: Value) -> String {
     let output = session.call(tool, arguments).await;
     match output.error {
         Some(error) => error.message,
@@ -63,9 +63,9 @@ async fn nothing_outside_the_workspace_is_read_or_written() {
             ("list_directory", json!({"dir_path": path})),
         ];
         for (tool, arguments) in calls {
-            let (kind, told) = session.err(tool, arguments).await;
+            let (kind, reported) = session.err(tool, arguments).await;
             let opening = "Path not in workspace: Attempted path \"";
-            assert!(told.starts_with(opening), "{tool} {path}: {kind:?} {told}");
+            assert!(reported.starts_with(opening), "{tool} {path}: {kind:?} {reported}");
         }
     }
     assert_eq!(Tree::of(outside), before);
@@ -90,16 +90,20 @@ async fn files_are_read_as_the_reference_tells() {
         ),
     ];
     for (arguments, expected) in table {
-        assert_eq!(told(&session, "read_file", arguments.clone()).await, expected, "{arguments}");
+        assert_eq!(
+            reported(&session, "read_file", arguments.clone()).await,
+            expected,
+            "{arguments}"
+        );
     }
-    let told = session.ok("read_file", json!({"file_path": "long.txt"})).await;
+    let reported = session.ok("read_file", json!({"file_path": "long.txt"})).await;
     let status = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2000 of 2501 total lines.\nAction: ";
-    assert!(told.starts_with(status), "{}", &told[..300]);
-    assert!(told.contains("\n\n--- FILE CONTENT (truncated) ---\nline 1\nline 2\n"));
-    assert!(told.trim_end().ends_with("line 2000") && told.contains("2001"));
+    assert!(reported.starts_with(status), "{}", &reported[..300]);
+    assert!(reported.contains("\n\n--- FILE CONTENT (truncated) ---\nline 1\nline 2\n"));
+    assert!(reported.trim_end().ends_with("line 2000") && reported.contains("2001"));
     let part = json!({"file_path": "long.txt", "start_line": 2499, "end_line": 2500});
-    let told = session.ok("read_file", part).await;
-    assert!(told.trim_end().ends_with("---\nline 2499\nline 2500"), "{told}");
+    let reported = session.ok("read_file", part).await;
+    assert!(reported.trim_end().ends_with("---\nline 2499\nline 2500"), "{reported}");
 }
 
 #[tokio::test]
@@ -107,23 +111,29 @@ async fn listings_and_searches_have_their_layout() {
     let session = Session::new();
     samples::git_repo(&session.root);
     let project = session.root.display().to_string();
-    let told = session.ok("list_directory", json!({"dir_path": "."})).await;
+    let reported = session.ok("list_directory", json!({"dir_path": "."})).await;
     let listing = format!(
         "Directory listing for {project}:\n[DIR] docs\n[DIR] src\n.gitignore (14 bytes)\nREADME.md (9 bytes)\n\n"
     );
-    assert!(told.starts_with(&listing) && told.ends_with(" ignored)"), "{told}");
-    let told = session.ok("glob", json!({"pattern": "**/*.md"})).await;
+    assert!(reported.starts_with(&listing) && reported.ends_with(" ignored)"), "{reported}");
+    let reported = session.ok("glob", json!({"pattern": "**/*.md"})).await;
     let head = format!("Found 2 file(s) matching \"**/*.md\" within {project}");
-    assert!(told.starts_with(&head), "{told}");
-    assert!(told.contains(&format!("{project}/README.md")) && !told.contains("drafts"), "{told}");
-    let told = session.ok("glob", json!({"pattern": "*.nothing"})).await;
-    assert!(told.starts_with("No files found matching pattern \"*.nothing\" within "), "{told}");
+    assert!(reported.starts_with(&head), "{reported}");
+    assert!(
+        reported.contains(&format!("{project}/README.md")) && !reported.contains("drafts"),
+        "{reported}"
+    );
+    let reported = session.ok("glob", json!({"pattern": "*.nothing"})).await;
+    assert!(
+        reported.starts_with("No files found matching pattern \"*.nothing\" within "),
+        "{reported}"
+    );
     let arguments = json!({"pattern": "READ", "include_pattern": "*.md"});
-    let told = session.ok("grep_search", arguments).await;
+    let reported = session.ok("grep_search", arguments).await;
     let expected = "Found 1 match for pattern \"READ\" in path \".\" (filter: \"*.md\"):\n---\nFile: docs/guide.md\nL1: Read the source.\n---";
-    assert_eq!(told, expected);
-    let told = session.ok("grep_search", json!({"pattern": "nowhere at all"})).await;
-    assert_eq!(told, "No matches found for pattern \"nowhere at all\" in path \".\".");
+    assert_eq!(reported, expected);
+    let reported = session.ok("grep_search", json!({"pattern": "nowhere at all"})).await;
+    assert_eq!(reported, "No matches found for pattern \"nowhere at all\" in path \".\".");
 }
 
 #[tokio::test]
@@ -139,16 +149,16 @@ async fn an_edit_that_does_not_fit_says_what_is_there() {
         ("", "File already exists, cannot create: "),
     ];
     for (old, message) in table {
-        let (_, told) = session.err("replace", replace("a.txt", old, "x")).await;
-        assert!(told.contains(message), "{told}");
+        let (_, reported) = session.err("replace", replace("a.txt", old, "x")).await;
+        assert!(reported.contains(message), "{reported}");
     }
-    let (_, told) = session.err("replace", replace("gone.txt", "x", "y")).await;
-    assert!(told.starts_with("File not found: "), "{told}");
+    let (_, reported) = session.err("replace", replace("gone.txt", "x", "y")).await;
+    assert!(reported.starts_with("File not found: "), "{reported}");
     assert_eq!(session.text("a.txt"), "alpha\nbeta\nalpha\n");
     let mut all = replace("a.txt", "alpha", "omega");
     all["allow_multiple"] = true.into();
-    let told = session.ok("replace", all).await;
-    assert!(told.contains("(2 replacements)"), "{told}");
+    let reported = session.ok("replace", all).await;
+    assert!(reported.contains("(2 replacements)"), "{reported}");
     assert_eq!(session.text("a.txt"), "omega\nbeta\nomega\n");
 }
 
@@ -157,9 +167,9 @@ async fn placeholders_for_left_out_code_are_refused() {
     let session = Session::new();
     let content = "fn a() {}\n// rest of code ...\n";
     let arguments = json!({"file_path": "a.rs", "content": content});
-    let (kind, told) = session.err("write_file", arguments).await;
+    let (kind, reported) = session.err("write_file", arguments).await;
     assert_eq!(kind, ToolErrorKind::InvalidToolParams);
-    assert!(told.contains("content"), "{told}");
+    assert!(reported.contains("content"), "{reported}");
     assert!(!session.path("a.rs").exists());
 }
 
@@ -185,8 +195,8 @@ async fn pipes_and_strange_names_stop_no_tool() {
         ("write_file", json!({"file_path": "pipe", "content": "x"}), "pipe"),
     ];
     for (tool, arguments, words) in table {
-        let told = told(&session, tool, arguments.clone()).await;
-        assert!(told.contains(words), "{tool} {arguments}: {told}");
+        let reported = reported(&session, tool, arguments.clone()).await;
+        assert!(reported.contains(words), "{tool} {arguments}: {reported}");
     }
 }
 
@@ -196,14 +206,14 @@ async fn what_is_ignored_is_not_read() {
     samples::git_repo(&session.root);
     session.file(".geminiignore", "# kept from the model\nsecret.txt\n!debug.log\n");
     let path = session.file("secret.txt", "needle");
-    let (_, told) = session.err("read_file", json!({"file_path": "secret.txt"})).await;
+    let (_, reported) = session.err("read_file", json!({"file_path": "secret.txt"})).await;
     let refused =
         format!("File path '{}' is ignored by configured ignore patterns.", path.display());
-    assert_eq!(told, refused);
-    let told = session.ok("read_file", json!({"file_path": "debug.log"})).await;
-    assert_eq!(told, "noise\n", "taken back");
-    let told = session.ok("grep_search", json!({"pattern": "needle"})).await;
-    assert!(told.starts_with("No matches found"), "{told}");
-    let told = session.ok("glob", json!({"pattern": "**/*.txt"})).await;
-    assert!(told.starts_with("No files found") && told.contains("ignored"), "{told}");
+    assert_eq!(reported, refused);
+    let reported = session.ok("read_file", json!({"file_path": "debug.log"})).await;
+    assert_eq!(reported, "noise\n", "taken back");
+    let reported = session.ok("grep_search", json!({"pattern": "needle"})).await;
+    assert!(reported.starts_with("No matches found"), "{reported}");
+    let reported = session.ok("glob", json!({"pattern": "**/*.txt"})).await;
+    assert!(reported.starts_with("No files found") && reported.contains("ignored"), "{reported}");
 }

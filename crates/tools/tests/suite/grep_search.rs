@@ -86,7 +86,7 @@ async fn parameters() {
 }
 
 #[tokio::test]
-async fn nothing_found_is_told_as_figures() {
+async fn nothing_found_is_reported_as_figures() {
     let output = project().call("grep_search", json!({"pattern": "zz"})).await;
     assert_eq!(display(&output), json!({"summary": "No matches found", "matches": []}));
 }
@@ -124,7 +124,7 @@ async fn long_lines_are_cut() {
 }
 
 #[tokio::test]
-async fn the_limit_is_told_in_the_summary() {
+async fn the_limit_is_reported_in_the_summary() {
     let output =
         project().call("grep_search", json!({"pattern": "foo", "total_max_matches": 1})).await;
     assert_eq!(display(&output)["summary"], "Found 1 match (limited)");

@@ -123,8 +123,8 @@ async fn files_read_together_are_those_of_the_editor_too() {
     let (session, editor) = session();
     let path = session.file("a.txt", "saved\n");
     editor.opens(path.clone(), Some("unsaved\n"));
-    let told = session.ok("read_many_files", json!({"include": ["a.txt"]})).await;
-    assert!(told.contains("unsaved") && !told.contains("\nsaved"), "{told}");
+    let reported = session.ok("read_many_files", json!({"include": ["a.txt"]})).await;
+    assert!(reported.contains("unsaved") && !reported.contains("\nsaved"), "{reported}");
     // The reader that `@path` in prompts uses.
     let workspace = Workspace::new(session.root.clone(), session.spill.clone());
     let content = FileReader::new(&workspace, &*editor).read(&path, "a.txt", true).unwrap();

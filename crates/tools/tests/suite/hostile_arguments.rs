@@ -217,8 +217,9 @@ async fn no_sort_of_file_hangs_a_tool_or_leads_outside() {
     for path in PATHS {
         for (tool, args) in calls_about(path) {
             let output = run(&session, tool, args.as_object().unwrap(), path).await;
-            let told: String = output.content.iter().filter_map(|part| part.as_text()).collect();
-            assert!(!told.contains("secret words"), "{tool} {path}: {told}");
+            let reported: String =
+                output.content.iter().filter_map(|part| part.as_text()).collect();
+            assert!(!reported.contains("secret words"), "{tool} {path}: {reported}");
         }
     }
     assert_eq!(Tree::of(&session.outside).changes_since(&before), [""; 0]);

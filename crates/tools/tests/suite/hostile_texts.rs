@@ -95,8 +95,8 @@ async fn ask(session: &Session, tool: &str, args: &Map<String, Value>, about: &s
             wrong.push(format!("a message of {} bytes", error.message.len()));
         }
     }
-    let told: String = output.content.iter().filter_map(|part| part.as_text()).collect();
-    if told.contains("secret words") {
+    let reported: String = output.content.iter().filter_map(|part| part.as_text()).collect();
+    if reported.contains("secret words") {
         wrong.push("read outside".to_owned());
     }
     wrong.into_iter().map(|what| format!("{tool} {about}: {what}")).collect()

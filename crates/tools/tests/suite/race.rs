@@ -80,17 +80,17 @@ fn referenced(root: &Path) -> String {
         default_excludes: true,
         time_limit: Duration::from_secs(5),
     };
-    let mut told = String::new();
+    let mut reported = String::new();
     let mut reader = FileReader::new(&workspace, &pollux_protocol::LocalFiles);
     let mut files = search.find(&["swap".to_owned()], NEVER).unwrap().files;
     files.insert(root.join("swap/note.txt"));
     for path in files {
-        told += &path.display().to_string();
+        reported += &path.display().to_string();
         if let Ok(FileContent::Text(file)) = reader.read(&path, "shown", true) {
-            told += &file.text;
+            reported += &file.text;
         }
     }
-    told
+    reported
 }
 
 /// Exchanges the folder and the link until `stop` is set.
@@ -135,14 +135,14 @@ async fn a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere() {
                 None => done += 1,
             }
             // The error of a call may repeat a name that the call itself contained.
-            let told = serde_json::to_string(&(&output.content, &output.display)).unwrap();
+            let reported = serde_json::to_string(&(&output.content, &output.display)).unwrap();
             let asked = output.error.is_some() && args.to_string().contains(NAME);
-            if told.contains(WORDS) || (told.contains(NAME) && !asked) {
+            if reported.contains(WORDS) || (reported.contains(NAME) && !asked) {
                 leaks.insert(format!("{tool} {args}"));
             }
         }
-        let told = referenced(&session.root);
-        if told.contains(WORDS) || told.contains(NAME) {
+        let reported = referenced(&session.root);
+        if reported.contains(WORDS) || reported.contains(NAME) {
             leaks.insert("a reference in a prompt".to_owned());
         }
     }

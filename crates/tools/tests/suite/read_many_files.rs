@@ -103,12 +103,12 @@ async fn everything_together_is_bounded() {
     }
     session.file("0.txt", "l\n".repeat(2100));
     let output = session.call("read_many_files", json!({"include": ["*.txt"]})).await;
-    let told = text(&output);
-    assert!(told.len() < (1 << 20) + 2000, "{}", told.len());
-    assert!(told.contains("[WARNING: This file was truncated. Lines 1-2000 of 2101 are shown"));
-    assert!(told.contains("x\n... [truncated]\n\n"));
+    let reported = text(&output);
+    assert!(reported.len() < (1 << 20) + 2000, "{}", reported.len());
+    assert!(reported.contains("[WARNING: This file was truncated. Lines 1-2000 of 2101 are shown"));
+    assert!(reported.contains("x\n... [truncated]\n\n"));
     assert!(
-        told.contains(
+        reported.contains(
             "[Left out because all files together are too large: c.txt and all following"
         )
     );

@@ -14,7 +14,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_edit_is_told_with_its_surroundings() {
+async fn an_edit_is_reported_with_its_surroundings() {
     let session = Session::new();
     let lines = (1..=30).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let path = session.file("a.txt", &lines);
@@ -133,8 +133,8 @@ async fn all_occurrences_change_on_demand() {
     session.file("a", "x\ny\nx\n");
     let mut args = edit("a", "x", "$&");
     args["allow_multiple"] = true.into();
-    let told = session.ok("replace", args).await;
-    assert!(told.contains("(2 replacements)"), "{told}");
+    let reported = session.ok("replace", args).await;
+    assert!(reported.contains("(2 replacements)"), "{reported}");
     assert_eq!(session.text("a"), "$&\ny\n$&\n");
 }
 
@@ -142,29 +142,29 @@ async fn all_occurrences_change_on_demand() {
 async fn a_fuzzy_match_is_owned_up_to() {
     let session = Session::new();
     session.file("a", "start\nfn compute_total(items) {\n    sum(items)\n}\n");
-    let told = session
+    let reported = session
         .ok("replace", edit("a", "fn compute_totl(items) {\n    sum(items)\n}", "fn total() {}"))
         .await;
-    assert!(told.ends_with(" Applied fuzzy match at line 2-4."), "{told}");
+    assert!(reported.ends_with(" Applied fuzzy match at line 2-4."), "{reported}");
     assert_eq!(session.text("a"), "start\nfn total() {}\n");
 }
 
 #[tokio::test]
-async fn a_match_that_is_not_exact_is_told_with_its_place() {
+async fn a_match_that_is_not_exact_is_reported_with_its_place() {
     let session = Session::new();
     session.file("a", "if x {\n        one();  \n        two( 2 );\n}\n");
-    let told = session.ok("replace", edit("a", "one();\ntwo( 2 );", "one();")).await;
+    let reported = session.ok("replace", edit("a", "one();\ntwo( 2 );", "one();")).await;
     let flexible =
         " old_string was found with different indentation or trailing white space, at line 2-3.";
-    assert!(told.ends_with(flexible), "{told}");
+    assert!(reported.ends_with(flexible), "{reported}");
     session.file("b", "call( 1,  2 )\n");
-    let told = session.ok("replace", edit("b", "call(1, 2)", "call(3)")).await;
+    let reported = session.ok("replace", edit("b", "call(1, 2)", "call(3)")).await;
     assert!(
-        told.ends_with(" old_string was found with different white space, at line 1."),
-        "{told}"
+        reported.ends_with(" old_string was found with different white space, at line 1."),
+        "{reported}"
     );
-    let told = session.ok("replace", edit("b", "call(3)", "call(4)")).await;
-    assert!(told.ends_with("\ncall(4)\n"), "{told}");
+    let reported = session.ok("replace", edit("b", "call(3)", "call(4)")).await;
+    assert!(reported.ends_with("\ncall(4)\n"), "{reported}");
 }
 
 #[tokio::test]
@@ -216,8 +216,11 @@ async fn a_persons_version_counts_to_the_last_byte() {
     let args = invocation.modify(&Modification::NewContent("uno\ntwo".to_owned())).unwrap();
     assert_eq!(args["old_string"], "one\ntwo\n");
     assert_eq!(args["ai_proposed_content"], "1\ntwo\n");
-    let told = session.ok("replace", args.into()).await;
-    assert!(told.ends_with(" User modified the `new_string` content to be: uno\ntwo."), "{told}");
+    let reported = session.ok("replace", args.into()).await;
+    assert!(
+        reported.ends_with(" User modified the `new_string` content to be: uno\ntwo."),
+        "{reported}"
+    );
     assert_eq!(session.bytes("a"), b"uno\r\ntwo");
 }
 

@@ -14,8 +14,8 @@ use super::session::{Session, display, side_models, text};
 
 /// Returns the result without the id of the process group.
 async fn run(session: &Session, command: &str) -> String {
-    let told = session.ok("run_shell_command", json!({"command": command})).await;
-    let (before, after) = told.split_once("Process Group PGID: ").expect(&told);
+    let reported = session.ok("run_shell_command", json!({"command": command})).await;
+    let (before, after) = reported.split_once("Process Group PGID: ").expect(&reported);
     let rest = after.trim_start_matches(|letter: char| letter.is_ascii_digit());
     assert_ne!(rest.len(), after.len());
     format!("{before}Process Group PGID: N{rest}")
@@ -63,13 +63,13 @@ async fn what_a_person_is_shown() {
 #[tokio::test]
 async fn background_jobs_are_named_and_do_not_block() {
     let session = Session::new();
-    let told = run(&session, "sleep 600 & echo started").await;
-    let (_, job) = told.split_once("Output: started\nBackground PIDs: ").unwrap();
+    let reported = run(&session, "sleep 600 & echo started").await;
+    let (_, job) = reported.split_once("Output: started\nBackground PIDs: ").unwrap();
     // The job still runs after the call has ended. `reap_all` would also end commands of other
     // tests.
     let job = job.lines().next().unwrap();
     let killed = std::process::Command::new("kill").arg(job).status().unwrap();
-    assert!(killed.success(), "{told}");
+    assert!(killed.success(), "{reported}");
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn the_environment_has_no_credentials() {
         context.environment.push(("OTHER".into(), "kept".into()));
         context.credentials = vec!["MODEL_KEY".to_owned()];
     });
-    let told = run(&session, "echo \"[$MODEL_KEY] $OTHER $GEMINI_CLI $PAGER\"").await;
-    assert_eq!(told, wrapped("Output: [] kept 1 cat"));
+    let reported = run(&session, "echo \"[$MODEL_KEY] $OTHER $GEMINI_CLI $PAGER\"").await;
+    assert_eq!(reported, wrapped("Output: [] kept 1 cat"));
 }
 
 #[tokio::test]
@@ -109,8 +109,8 @@ async fn secrets_are_hidden_when_asked_for_or_run_by_github() {
                 ..pollux_shell::Redaction::default()
             };
         });
-        let told = run(&session, command).await;
-        assert_eq!(told, wrapped(&format!("Output: {expected}")), "{enabled} {variable:?}");
+        let reported = run(&session, command).await;
+        assert_eq!(reported, wrapped(&format!("Output: {expected}")), "{enabled} {variable:?}");
     }
 }
 
@@ -119,15 +119,16 @@ async fn folders() {
     let session = Session::new();
     std::fs::create_dir(session.path("sub")).unwrap();
     session.file("file", "");
-    let told = session.ok("run_shell_command", json!({"command": "pwd", "dir_path": "sub"})).await;
-    assert!(told.contains(&session.path("sub").display().to_string()), "{told}");
+    let reported =
+        session.ok("run_shell_command", json!({"command": "pwd", "dir_path": "sub"})).await;
+    assert!(reported.contains(&session.path("sub").display().to_string()), "{reported}");
     for (path, message) in
         [("missing", "Directory does not exist: "), ("file", "Path is not a directory: ")]
     {
-        let (kind, told) =
+        let (kind, reported) =
             session.err("run_shell_command", json!({"command": "pwd", "dir_path": path})).await;
         assert_eq!(kind, ToolErrorKind::InvalidToolParams);
-        assert!(told.starts_with(message), "{told}");
+        assert!(reported.starts_with(message), "{reported}");
     }
 }
 
@@ -139,14 +140,14 @@ async fn long_output_is_kept_in_a_file() {
     assert_eq!(output.output_file.as_ref(), Some(&file));
     let kept = std::fs::read_to_string(&file).unwrap();
     assert_eq!(kept.lines().count(), 2000);
-    let told = text(&output);
-    assert!(told.contains(&file.display().to_string()), "{told}");
+    let reported = text(&output);
+    assert!(reported.contains(&file.display().to_string()), "{reported}");
     // 8,893 characters without the last line feed.
-    assert!(told.contains("... [7,892 characters omitted] ..."), "{} {told}", kept.len());
+    assert!(reported.contains("... [7,892 characters omitted] ..."), "{} {reported}", kept.len());
     assert!(
-        told.contains("Output: ")
-            && told.contains("\n1\n2\n3\n")
-            && told.contains("\n2000\nProcess Group")
+        reported.contains("Output: ")
+            && reported.contains("\n1\n2\n3\n")
+            && reported.contains("\n2000\nProcess Group")
     );
     assert!(
         session.ok("run_shell_command", json!({"command": "seq 1 20"})).await.contains("\n20\n")
@@ -175,10 +176,11 @@ async fn a_flood_goes_to_the_file_and_not_to_memory() {
         .await;
     let file = output.output_file.clone().unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000_000);
-    let told = text(&output);
-    assert!(told.len() < 50_000);
+    let reported = text(&output);
+    assert!(reported.len() < 50_000);
     // The command printed 30,000,000 characters; trimming removed the last line feed.
-    let omitted = told.split_once("... [").unwrap().1.split_once(" characters omitted").unwrap().0;
+    let omitted =
+        reported.split_once("... [").unwrap().1.split_once(" characters omitted").unwrap().0;
     assert!(
         (29_959_990..=29_960_000).contains(&omitted.replace(',', "").parse::<u64>().unwrap()),
         "{omitted}"
@@ -190,9 +192,10 @@ async fn commands_that_say_nothing_for_too_long_are_ended() {
     let session = Session::with(|context| {
         context.options.shell_inactivity = Some(Duration::from_millis(300));
     });
-    let told = session.ok("run_shell_command", json!({"command": "echo before; sleep 20"})).await;
+    let reported =
+        session.ok("run_shell_command", json!({"command": "echo before; sleep 20"})).await;
     assert_eq!(
-        told,
+        reported,
         "<untrusted_context>\nCommand was automatically cancelled because it exceeded the timeout of 0.0 minutes without output. Below is the output before it was cancelled:\nbefore\n</untrusted_context>"
     );
 }
@@ -202,9 +205,9 @@ async fn commands_that_take_too_long_are_ended() {
     let session = Session::with(|context| {
         context.options.shell_timeout = Some(Duration::from_millis(300));
     });
-    let told = session.ok("run_shell_command", json!({"command": "sleep 20"})).await;
+    let reported = session.ok("run_shell_command", json!({"command": "sleep 20"})).await;
     assert_eq!(
-        told,
+        reported,
         "<untrusted_context>\nCommand was automatically cancelled because it exceeded the total time limit of 0.3 seconds. There was no output before it was cancelled.\n</untrusted_context>"
     );
 }
@@ -223,8 +226,11 @@ async fn a_stop_from_below_ends_the_command() {
         input: futures::stream::once(later).boxed(),
         ..session.run_context(CancellationToken::new())
     };
-    let told = text(&invocation.run(context).await);
-    assert!(told.contains("Command was cancelled by user before it could complete."), "{told}");
+    let reported = text(&invocation.run(context).await);
+    assert!(
+        reported.contains("Command was cancelled by user before it could complete."),
+        "{reported}"
+    );
 }
 
 #[tokio::test]
@@ -244,8 +250,8 @@ async fn ten_commands_run_at_once() {
     let command = "mkdir -p on; touch on/$$; for n in $(seq 500); do \
                    test $(ls on | wc -l) -eq 10 && exit 0; sleep 0.01; done; exit 1";
     let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": command})));
-    for told in futures::future::join_all(calls).await {
-        assert!(!told.contains("Exit Code"), "{told}");
+    for reported in futures::future::join_all(calls).await {
+        assert!(!reported.contains("Exit Code"), "{reported}");
     }
 }
 

@@ -14,7 +14,7 @@ fn todo(description: &str, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_list_is_told_and_shown() {
+async fn a_list_is_reported_and_shown() {
     let session = Session::new();
     let todos =
         json!([todo("read", "completed"), todo("write", "in_progress"), todo("test", "pending")]);
@@ -105,7 +105,7 @@ fn lists_are_for_some_models_and_settings() {
 }
 
 #[tokio::test]
-async fn a_topic_is_told_once_and_an_intent_each_time() {
+async fn a_topic_is_reported_once_and_an_intent_each_time() {
     let session = Session::new();
     let intent = "> [!STRATEGY]\n> **Intent:**";
     let table = [
@@ -134,14 +134,14 @@ async fn a_topic_is_told_once_and_an_intent_each_time() {
             Some("Next"),
         ),
     ];
-    for (args, told, shown, topic) in table {
+    for (args, reported, shown, topic) in table {
         let output = session.call("update_topic", args.clone()).await;
-        assert_eq!(text(&output), told, "{args}");
+        assert_eq!(text(&output), reported, "{args}");
         assert_eq!(display(&output), shown, "{args}");
         let directives: Vec<_> =
             topic.map(|topic| Directive::SetTopic(topic.to_owned())).into_iter().collect();
         assert_eq!(output.directives, directives, "{args}");
-        let recalled = session.tool("update_topic").recall(&args, &json!({"output": told}));
+        let recalled = session.tool("update_topic").recall(&args, &json!({"output": reported}));
         assert_eq!(recalled.is_some(), args["title"].as_str().unwrap().trim() != "", "{args}");
     }
     let (_, message) = session.err("update_topic", json!({"title": "x"})).await;
@@ -168,9 +168,9 @@ fn tracker() -> (Session, PathBuf) {
 async fn create(session: &Session, title: &str, more: Value) -> String {
     let mut args = json!({"title": title, "description": "d", "type": "task"});
     args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    let told = session.ok("tracker_create_task", args).await;
-    let id = told.strip_prefix("Created task ").unwrap().split(':').next().unwrap().to_owned();
-    assert_eq!(told, format!("Created task {id}: {title}"));
+    let reported = session.ok("tracker_create_task", args).await;
+    let id = reported.strip_prefix("Created task ").unwrap().split(':').next().unwrap().to_owned();
+    assert_eq!(reported, format!("Created task {id}: {title}"));
     id
 }
 
@@ -207,11 +207,11 @@ async fn tasks_are_closed_in_order() {
     assert_eq!(message, format!("Circular dependency detected involving task {first}."));
     let (_, message) = session.err("tracker_add_dependency", link(&first, &first)).await;
     assert_eq!(message, "Task cannot depend on itself");
-    let told = session.ok("tracker_add_dependency", link(&second, "ffffff")).await;
-    assert_eq!(told, "Dependency task ffffff not found.");
+    let reported = session.ok("tracker_add_dependency", link(&second, "ffffff")).await;
+    assert_eq!(reported, "Dependency task ffffff not found.");
     for id in [&first, &second] {
-        let told = session.ok("tracker_update_task", close(id)).await;
-        assert_eq!(told, format!("Updated task {id}. Status: closed"));
+        let reported = session.ok("tracker_update_task", close(id)).await;
+        assert_eq!(reported, format!("Updated task {id}. Status: closed"));
     }
 }
 
@@ -260,8 +260,8 @@ async fn hostile_arguments_reach_no_other_file() {
     let stolen =
         json!({"id": "x", "title": "secret", "description": "", "type": "task", "status": "open"});
     std::fs::write(&outside, stolen.to_string()).unwrap();
-    let told = session.ok("tracker_get_task", json!({"id": "../../stolen"})).await;
-    assert_eq!(told, "Task ../../stolen not found.");
+    let reported = session.ok("tracker_get_task", json!({"id": "../../stolen"})).await;
+    assert_eq!(reported, "Task ../../stolen not found.");
     let (_, message) = session.err("tracker_update_task", json!({"id": "../../stolen"})).await;
     assert_eq!(message, "Task with ID ../../stolen not found.");
     let long = "x".repeat(20_000);

@@ -26,8 +26,8 @@ fn as_nobody(test: &str) {
     let mut command = Command::new(&program);
     command.args(["--exact", test]).current_dir("/").uid(NOBODY).gid(NOBODY);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && reported.contains("1 passed"), "{reported}");
 }
 
 /// A project with inaccessible paths of every kind. The access is restored when the value is
@@ -93,8 +93,11 @@ async fn what_the_system_keeps_closed_is_a_typed_failure() {
         ("grep_search", json!({"pattern": "words", "dir_path": "locked"})),
         ("read_many_files", json!({"include": ["**/*", "closed", "closed/inner"]})),
     ] {
-        let told = session.ok(tool, args.clone()).await;
-        assert!(!told.contains("secret words") && !told.contains("inner"), "{tool} {args}: {told}");
+        let reported = session.ok(tool, args.clone()).await;
+        assert!(
+            !reported.contains("secret words") && !reported.contains("inner"),
+            "{tool} {args}: {reported}"
+        );
     }
     assert_eq!(session.text("fixed"), "old words\n");
     assert_eq!(std::fs::read_dir(session.path("full")).unwrap().count(), 1);

@@ -54,8 +54,9 @@ async fn a_new_file_gets_the_line_ends_that_the_project_wants() {
         ("x.rs", b"a\nb\n"),
     ];
     for (name, expected) in table {
-        let told = session.ok("write_file", json!({"file_path": name, "content": "a\nb\n"})).await;
-        assert!(told.ends_with("Here is the updated code:\na\nb\n"), "{told}");
+        let reported =
+            session.ok("write_file", json!({"file_path": name, "content": "a\nb\n"})).await;
+        assert!(reported.ends_with("Here is the updated code:\na\nb\n"), "{reported}");
         assert_eq!(session.bytes(name), expected, "{name}");
     }
     let args =
@@ -80,8 +81,9 @@ async fn encoding_mark_and_line_ends_of_an_old_file_are_kept() {
     ];
     for (name, before, content, after) in table {
         session.file(name, before);
-        let told = session.ok("write_file", json!({"file_path": name, "content": content})).await;
-        assert!(told.starts_with("Successfully overwrote file: "), "{told}");
+        let reported =
+            session.ok("write_file", json!({"file_path": name, "content": content})).await;
+        assert!(reported.starts_with("Successfully overwrote file: "), "{reported}");
         assert_eq!(session.bytes(name), after, "{name}");
     }
 }
@@ -205,7 +207,7 @@ async fn a_file_that_appears_while_a_person_thinks_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn a_persons_change_is_told_and_counted() {
+async fn a_persons_change_is_reported_and_counted() {
     let session = Session::new();
     session.file("a", "one\n");
     let args = json!({"file_path": "a", "content": "two\n"});
@@ -235,11 +237,11 @@ async fn descriptions_and_effects() {
     let effects = invocation.effects();
     assert_eq!(effects.writes, [session.path("src/a.rs")]);
     assert!(effects.alone);
-    let told = session.ok("write_file", json!({"file_path": "src/a.rs", "content": "x"})).await;
+    let reported = session.ok("write_file", json!({"file_path": "src/a.rs", "content": "x"})).await;
     assert!(
-        told.ends_with(
+        reported.ends_with(
             "\nx\n\n--- Newly Discovered Project Context ---\nrules\n--- End Project Context ---"
         ),
-        "{told}"
+        "{reported}"
     );
 }

@@ -20,7 +20,7 @@ fn lines(ledger: &ActionLedger) -> Vec<String> {
 }
 
 #[test]
-fn a_file_is_told_with_its_hash_until_it_is_listed_anew() {
+fn a_file_is_reported_with_its_hash_until_it_is_listed_anew() {
     let mut contents = Vec::new();
     contents.extend(done("read", "a (gone)"));
     contents.extend(done("read", "gone.rs"));
@@ -60,10 +60,10 @@ fn a_file_is_told_with_its_hash_until_it_is_listed_anew() {
     // A repeated action is listed once, with the newer hash.
     contents.extend(done("read", "b.rs"));
     let again = ledger(&contents).with_states(&later);
-    let told = lines(&again);
-    assert_eq!(told.len(), expected.len());
-    assert_eq!(told.last().unwrap(), "read b.rs (sha256 d9298a10d1b0)");
-    assert!(told.contains(&expected[3]), "{told:?}");
+    let reported = lines(&again);
+    assert_eq!(reported.len(), expected.len());
+    assert_eq!(reported.last().unwrap(), "read b.rs (sha256 d9298a10d1b0)");
+    assert!(reported.contains(&expected[3]), "{reported:?}");
 }
 
 #[test]

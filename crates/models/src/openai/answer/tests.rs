@@ -162,7 +162,7 @@ fn reasoning_that_is_wanted_back_is_a_signed_thought_before_the_calls() {
 }
 
 #[test]
-fn thoughts_are_told_by_the_paragraph() {
+fn thoughts_are_reported_by_the_paragraph() {
     let words = ["I ", "think", ".\n", "\nThere", "fore", " I am", "."];
     let mut deltas: Vec<Value> =
         words.iter().map(|words| delta(&json!({"reasoning": words, "content": ""}))).collect();

@@ -88,8 +88,8 @@ fn json_is_asked_for_as_the_vendor_takes_it() {
     assert_eq!(object["response_format"], json!({"type": "json_object"}));
     let none = body(&request(), with(JsonFormat::None));
     assert_eq!(none.get("response_format"), None);
-    for told in [object, none] {
-        let system = told["messages"][0]["content"].as_str().unwrap();
+    for reported in [object, none] {
+        let system = reported["messages"][0]["content"].as_str().unwrap();
         assert!(
             system.starts_with("Be good.\n\n") && system.ends_with(&lowered.to_string()),
             "{system}"
@@ -98,7 +98,7 @@ fn json_is_asked_for_as_the_vendor_takes_it() {
 }
 
 #[test]
-fn emulated_tools_are_told_and_not_declared() {
+fn emulated_tools_are_reported_and_not_declared() {
     let shape = Shape { emulated: true, ..SHAPE };
     let body = body(&request(), CallSettings { shape, ..settings() });
     assert_eq!(body.get("tools"), None);

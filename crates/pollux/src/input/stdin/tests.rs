@@ -59,7 +59,7 @@ async fn only_the_first_byte_has_to_be_quick() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told() {
+async fn a_failure_is_reported() {
     let folder = Slow::new(vec![(0, Err(io::Error::from(io::ErrorKind::IsADirectory)))]);
     let error = read_from(folder, LIMIT, WAIT).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);

@@ -52,17 +52,17 @@ fn reads_terminal(process: u32) -> Option<bool> {
     let threads = Dir::new(folder).ok()?.flatten().filter_map(|entry| {
         entry.file_name().to_str().ok().filter(|name| !name.starts_with('.')).map(str::to_owned)
     });
-    let mut is_told = false;
+    let mut is_reported = false;
     for thread in threads.take(MOST_THREADS) {
         let Some(line) = read_line(&format!("/proc/{process}/task/{thread}/syscall")) else {
             continue;
         };
-        is_told = true;
+        is_reported = true;
         if file_that_is_read(&line).is_some_and(|file| is_terminal(process, file)) {
             return Some(true);
         }
     }
-    is_told.then_some(false)
+    is_reported.then_some(false)
 }
 
 fn read_line(path: &str) -> Option<String> {
