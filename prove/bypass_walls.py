@@ -214,7 +214,9 @@ def snapshot(folder):
                       or place != f"{folder}/.gemini"]
         for name in files:
             path = Path(place, name)
-            if path == folder / ".gemini/projects.json":
+            # Other lines run at the same time and register their projects, by a temporary file.
+            is_registry = name == "projects.json" or name.startswith(".pollux-")
+            if place == f"{folder}/.gemini" and is_registry:
                 continue
             content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
             found.add((str(path), hashlib.sha256(content).hexdigest()))
