@@ -22,7 +22,10 @@ fn as_nobody(test: &str) {
     let folder = tempfile::tempdir().unwrap();
     set_mode(folder.path(), 0o755);
     let program = folder.path().join("test");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // Another process makes the copy: a file that this one has open for writing may be inherited by
+    // a child of another test, and such a file cannot be executed.
+    let source = std::env::current_exe().unwrap();
+    assert!(Command::new("cp").arg(source).arg(&program).status().unwrap().success());
     let mut command = Command::new(&program);
     command.args(["--exact", test]).current_dir("/").uid(NOBODY).gid(NOBODY);
     let output = command.output().unwrap();
