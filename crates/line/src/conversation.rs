@@ -226,7 +226,7 @@ impl<'a> Conversation<'a> {
     /// Handles Ctrl-C: stops the work; a second one within two seconds ends the program.
     pub(super) fn interrupt(&mut self) {
         self.decoder.end_paste();
-        self.page.begin_anew();
+        self.page.restart_input_line();
         if self.interrupted.take().is_some_and(|at| at.elapsed() < TWICE) {
             self.over = Some(ConversationEnd::Finished);
             return;

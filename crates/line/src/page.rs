@@ -125,11 +125,11 @@ impl Page {
     /// Sets a new width. The position of a wrapped input line is unknown, so a new line is started.
     pub(super) fn resize(&mut self, columns: usize) {
         self.columns = columns.max(NARROWEST);
-        self.begin_anew();
+        self.restart_input_line();
     }
 
     /// Starts a new line for the input line, because other programs may have printed text.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart_input_line(&mut self) {
         if self.row.take().is_some() {
             self.push("\n");
         }

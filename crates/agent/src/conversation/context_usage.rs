@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_was_rewritten_is_estimated_anew() {
+    fn a_conversation_that_was_rewritten_is_estimated_again() {
         let (mut usage, mut history) = (ContextUsage::default(), History::new());
         for number in 0..10 {
             history.push_user(id(2 * number), vec![Part::text("x".repeat(400))]);

@@ -192,7 +192,7 @@ async fn a_call_stops_the_work() {
 }
 
 #[tokio::test]
-async fn arguments_are_replaced_and_judged_anew() {
+async fn arguments_are_replaced_and_judged_again() {
     let rewrite = |arguments: Value| specific(&json!({ "tool_input": arguments }));
     let other = rewrite(json!({ "path": "b.txt" }));
     let (stage_of_other, tool) = stage(&[("BeforeTool", "", &other), ("AfterTool", "", KEEP)]);

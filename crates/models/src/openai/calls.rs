@@ -79,9 +79,9 @@ impl Calls {
         };
         let call = &self.open[found];
         let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
-        let begins_anew = !name.is_empty() && call.brackets.is_complete() && call.id != id;
+        let begins_again = !name.is_empty() && call.brackets.is_complete() && call.id != id;
         let same_again = !name.is_empty() && id.is_empty() && call.brackets.is_complete();
-        (!other_id && !begins_anew && !same_again).then_some(found)
+        (!other_id && !begins_again && !same_again).then_some(found)
     }
 
     /// Returns the calls as parts. Arguments that are not JSON remain text, so that the argument

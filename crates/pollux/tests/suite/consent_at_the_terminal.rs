@@ -312,6 +312,6 @@ fn the_screen_in_the_docs_is_what_is_shown() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(path, format!("{before}{BEGIN}{}\n```{after}", shown.trim())).unwrap();
     } else {
-        assert_eq!(shown.trim(), reported.trim(), "UPDATE_DOCS=1 writes docs/consent.md anew");
+        assert_eq!(shown.trim(), reported.trim(), "UPDATE_DOCS=1 rewrites docs/consent.md");
     }
 }

@@ -32,7 +32,7 @@ fn assert_diff(text: &str) {
     );
 }
 
-/// Asserts that every user is told that the model is recorded, and how to continue.
+/// Asserts that every user learns that the model is recorded, and how to continue.
 fn assert_reported(run: &Finished) {
     let reported = run.stderr_text();
     assert!(reported.contains("recorded"), "{reported}");

@@ -68,7 +68,7 @@ fn a_plain_exchange_has_the_lines_of_gemini_cli() {
 }
 
 #[test]
-fn a_conversation_that_is_forgotten_begins_anew() {
+fn a_conversation_that_is_forgotten_begins_again() {
     let context = Record::Context { id: EntryId::new("c"), parts: vec![Part::text("x")] };
     let lines = all(&[context.clone(), Record::Cleared, context]);
     let opened = r#"{"$set":{"messages":[{"id":"c","timestamp":"2026-01-31T12:00:00.000Z","type":"user","content":[{"text":"x"}]}],"lastUpdated":"2026-01-31T12:00:00.000Z"}}"#;

@@ -145,7 +145,7 @@ proptest! {
     })]
 
     #[test]
-    fn what_is_out_of_sight_stays_so_when_gemini_cli_wrote_the_session_anew(
+    fn what_is_out_of_sight_stays_so_when_gemini_cli_wrote_the_session_again(
         turns in prop::collection::vec((1..4usize, any::<bool>()), 2..6),
         through in any::<prop::sample::Index>(),
         shortened in any::<prop::sample::Index>(),
@@ -187,7 +187,7 @@ proptest! {
 }
 
 #[test]
-fn results_that_gemini_cli_recorded_are_found_after_it_wrote_them_anew() {
+fn results_that_gemini_cli_recorded_are_found_after_it_wrote_them_again() {
     let result = r#"[{"functionResponse":{"id":"c","name":"tool","response":{"output":"x"}}}]"#;
     let lines: Vec<String> = [
         HEADER.to_owned(),

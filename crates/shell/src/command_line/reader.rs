@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Ends a token of the command that is being read.
-    pub(super) fn command_goes_on(&mut self) {
+    pub(super) fn extend_command(&mut self) {
         self.end = self.at;
         if self.state != State::Compound {
             self.state = State::Command;
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
             .get_or_insert_with(|| SimpleCommand { position: start, ..SimpleCommand::default() });
         command.words.push(word);
         command.has_more |= draft.may_split;
-        self.command_goes_on();
+        self.extend_command();
     }
 
     /// Reads a number in front of a redirection. Returns true if the number belongs to the
@@ -292,7 +292,7 @@ impl<'a> Reader<'a> {
             .command
             .get_or_insert_with(|| SimpleCommand { position: start, ..SimpleCommand::default() });
         command.assignments.push(assigned);
-        self.command_goes_on();
+        self.extend_command();
         true
     }
 

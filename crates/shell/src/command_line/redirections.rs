@@ -53,7 +53,7 @@ impl Reader<'_> {
             }
         };
         self.command().redirections.push(Redirection { kind, target, position });
-        self.command_goes_on();
+        self.extend_command();
     }
 
     /// Reads `>&1` and `>&2` with nothing attached. Bash reads the text after `<&-` as another
@@ -68,7 +68,7 @@ impl Reader<'_> {
             return self.hide(Construct::Redirection);
         }
         self.at += 3;
-        self.command_goes_on();
+        self.extend_command();
     }
 
     /// Reads the word after an operator. The flag is true if the word may expand to several words.
@@ -85,7 +85,7 @@ impl Reader<'_> {
         if matches!(self.peek(), Some(b'<' | b'>')) {
             self.pass_over(Construct::Redirection, start);
         }
-        self.command_goes_on();
+        self.extend_command();
         (!self.is_over()).then_some((word, draft.may_split))
     }
 
@@ -108,7 +108,7 @@ impl Reader<'_> {
         let command = self.line.commands.len();
         let is_quoted = draft.is_quoted;
         self.here_documents.push(HereDocument { command, end, is_quoted, strips_tabs });
-        self.command_goes_on();
+        self.extend_command();
     }
 
     /// Reads the here-documents of the line that has just ended.

@@ -187,8 +187,8 @@ fn plain(bytes: &[u8]) -> String {
     strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned()
 }
 
-/// Writes the whole output to its file. Returns false if that fails; the model is then told that
-/// there is no file.
+/// Writes the whole output to its file. Returns false if that fails; the model then receives a
+/// message that there is no file.
 fn keep(file: &Path, text: &str) -> bool {
     Spool::create(file).and_then(|mut spool| spool.write(text.as_bytes())).is_ok()
 }

@@ -20,7 +20,7 @@ fn lines(ledger: &ActionLedger) -> Vec<String> {
 }
 
 #[test]
-fn a_file_is_reported_with_its_hash_until_it_is_listed_anew() {
+fn a_file_is_reported_with_its_hash_until_it_is_listed_again() {
     let mut contents = Vec::new();
     contents.extend(done("read", "a (gone)"));
     contents.extend(done("read", "gone.rs"));
