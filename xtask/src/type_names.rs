@@ -3,7 +3,6 @@
 //! A name that stands for two things has to be looked up each time it is read.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::finding::Finding;
 use crate::source::SourceFile;
@@ -49,14 +48,11 @@ fn repeated<'a>(
         first.insert(name, (file, line));
         return None;
     };
-    let (message, path): (_, &Path) = (
-        format!(
-            "the public type `{name}` already exists ({}, line {at}); choose a more specific name",
-            other.path.display()
-        ),
-        &file.path,
+    let message = format!(
+        "the public type `{name}` already exists ({}, line {at}); choose a more specific name",
+        other.path.display()
     );
-    Some(Finding::error(path, line, message))
+    Some(Finding::error(&file.path, line, message))
 }
 
 /// Returns the names of the types that a file defines with `pub`, and their lines. Associated types
