@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pollux_config::context;
 use pollux_config::{
@@ -172,6 +173,13 @@ impl Setup {
     /// Returns true if the settings ask for JSON output.
     pub fn is_json_configured(&self) -> bool {
         self.loaded.settings.text("output.format") == Some("json")
+    }
+
+    /// Returns the time limit for the first byte of standard input if there is a prompt without it;
+    /// `None` for no limit.
+    pub fn stdin_timeout(&self) -> Option<Duration> {
+        let seconds = self.loaded.settings.number("pollux.stdinTimeout").unwrap_or_default();
+        Duration::try_from_secs_f64(seconds).ok().filter(|timeout| !timeout.is_zero())
     }
 
     /// Returns the options that select the ignore files.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "finds out whether there is input to read")]
 
 use std::io::IsTerminal;
+use std::time::Duration;
 
 use pollux_host::{Expander, commands};
 use pollux_protocol::{CommandSet, Op, Part};
@@ -23,14 +24,33 @@ pub(crate) struct Input {
     pub(crate) display: Option<String>,
 }
 
-/// Returns the prompt of a run as it was given: the piped text and the `typed` text. Standard input
-/// is not read if it is a terminal or if the program brings the prompt itself (`is_demo`).
-/// `called_as` is for a hint.
+/// Source of piped text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StdinMode {
+    /// Standard input is not read.
+    Ignored,
+    /// Standard input is read unless it is a terminal.
+    Read {
+        /// Time limit for its first byte, if the prompt is complete without it.
+        timeout: Option<Duration>,
+    },
+}
+
+/// Returns the prompt of a run as it was given: the piped text and the `typed` text. `called_as` is
+/// for a hint.
 ///
 /// # Errors
 /// For a run without input.
-pub(crate) async fn prompt(typed: &str, is_demo: bool, called_as: &str) -> Result<String, Failure> {
-    let piped = if is_demo { String::new() } else { piped().await? };
+pub(crate) async fn prompt(
+    typed: &str,
+    stdin: StdinMode,
+    called_as: &str,
+) -> Result<String, Failure> {
+    let piped = match stdin {
+        StdinMode::Ignored => String::new(),
+        // Without a typed prompt the input is the prompt.
+        StdinMode::Read { timeout } => piped(timeout.filter(|_| !typed.is_empty())).await?,
+    };
     let prompt = stdin::combine(&piped, typed);
     if prompt.is_empty() {
         return Err(Failure::no_input(no_input(called_as)));
@@ -63,18 +83,36 @@ fn no_input(called_as: &str) -> String {
     )
 }
 
-/// Returns the text from a pipe or a file.
-async fn piped() -> Result<String, Failure> {
+/// Returns the text from a pipe or a file; an empty text if no byte arrives within `timeout`.
+async fn piped(timeout: Option<Duration>) -> Result<String, Failure> {
     if std::io::stdin().is_terminal() {
         return Ok(String::new());
     }
-    let piped = stdin::read(stdin::LIMIT, stdin::WAIT).await;
+    let report_wait = || stderr_line(&waiting(timeout));
+    let piped = stdin::read(stdin::LIMIT, timeout, report_wait).await;
     let piped =
         piped.map_err(|error| Failure::input(format!("Cannot read standard input: {error}.")))?;
     if piped.truncated {
         stderr_line(&stdin::truncation_warning(stdin::LIMIT));
     }
+    if let (true, Some(timeout)) = (piped.timed_out, timeout) {
+        let seconds = timeout.as_secs_f64();
+        stderr_line(&format!(
+            "Warning: no data arrived on standard input within {seconds} s. Continuing without it. Use --no-stdin if nothing is piped, or raise pollux.stdinTimeout."
+        ));
+    }
     Ok(piped.text)
+}
+
+/// Returns the notice for a standard input that is open and silent.
+fn waiting(timeout: Option<Duration>) -> String {
+    match timeout {
+        Some(timeout) => format!(
+            "Waiting for standard input, at most {} s (--no-stdin skips it).",
+            timeout.as_secs_f64()
+        ),
+        None => "Waiting for the prompt on standard input.".to_owned(),
+    }
 }
 
 /// Returns the operation that runs the command which the prompt calls; `None` if it calls no

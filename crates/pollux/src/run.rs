@@ -24,7 +24,7 @@ use crate::arguments::{Arguments, OutputFormat, is_headless, version};
 use crate::editor::TerminalEditor;
 use crate::exit::Failure;
 use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured_output_of};
-use crate::input::{self, Input};
+use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
 use crate::signals::Signals;
 use crate::stderr::stderr_line;
@@ -240,7 +240,12 @@ async fn work(
     let Begun { arguments, host, setup, is_demo, .. } = begun;
     let prepared = host.prepare(setup, chosen).await?;
     let typed = arguments.prompt_text().unwrap_or_default();
-    let prompt = input::prompt(&typed, is_demo, &host.called_as);
+    let stdin = if is_demo || arguments.no_stdin {
+        StdinMode::Ignored
+    } else {
+        StdinMode::Read { timeout: prepared.setup().stdin_timeout() }
+    };
+    let prompt = input::prompt(&typed, stdin, &host.called_as);
     let prompt = unless_signalled(signals, prompt).await?;
     let started = Instant::now();
     let (setup, id) = (prepared.setup(), prepared.id().to_owned());

@@ -31,6 +31,7 @@ pub(super) static TABLE: &[Setting] = &[
     texts("pollux.sandbox.secrets", &[], "Further files and folders that confined commands cannot read.").union(),
     choice("pollux.sandbox.yolo", &["protect", "none"], "protect", "Confinement of commands in yolo mode."),
     integer("pollux.shell.timeout", 600, "Time limit for a command, in seconds, even if it still produces output; zero for no limit."),
+    integer("pollux.stdinTimeout", 30, "Time limit for the first byte of standard input in a run with a prompt, in seconds; zero for no limit."),
     boolean("pollux.tools.saveMemory", false, "Offers the tool that saves facts in the user's context file.").restart(),
     texts("pollux.web.privateHosts", &[], "Private hosts that `web_fetch` may access, in the syntax of `NO_PROXY`.").restart(),
 ];

@@ -50,6 +50,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
 
+    /// Do not read standard input
+    #[arg(long)]
+    pub(crate) no_stdin: bool,
+
     /// The prompt that a conversation in the terminal begins with
     #[arg(short = 'i', long, value_name = "TEXT")]
     pub(crate) prompt_interactive: Option<String>,

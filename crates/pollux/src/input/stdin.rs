@@ -16,8 +16,8 @@ mod tests;
 /// Maximum number of bytes of standard input that are read.
 pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
-/// Time limit for the first byte. After it there is no limit until the end of the input.
-pub(crate) const WAIT: Duration = Duration::from_millis(500);
+/// Time without a byte after which the user is told that the program waits.
+const NOTICE: Duration = Duration::from_secs(1);
 
 /// Maximum number of bytes of one read.
 const CHUNK: usize = 64 * 1024;
@@ -29,18 +29,24 @@ pub(crate) struct StdinText {
     pub(crate) text: String,
     /// True if the input exceeds the limit. The rest was not read.
     pub(crate) truncated: bool,
-    /// True if no input arrived in time. Later input is lost.
+    /// True if no byte arrived in time. Later input is lost.
     pub(crate) timed_out: bool,
 }
 
 /// Reads standard input up to `limit` bytes, cut between two characters; returns an empty text if
-/// the first byte takes longer than `wait`. Call it only if standard input is not a terminal.
+/// the first byte takes longer than `timeout`. From the first byte on there is no time limit. After
+/// a second without a byte it calls `report_wait`. Call it only if standard input is not a
+/// terminal.
 ///
 /// # Errors
 /// Error of the system, for example if standard input is a folder. A closed standard input is
 /// empty.
-pub(crate) async fn read(limit: usize, wait: Duration) -> io::Result<StdinText> {
-    read_from(io::stdin(), limit, wait).await
+pub(crate) async fn read(
+    limit: usize,
+    timeout: Option<Duration>,
+    report_wait: impl FnOnce(),
+) -> io::Result<StdinText> {
+    read_from(io::stdin(), limit, timeout, report_wait).await
 }
 
 /// Returns the warning for a text that was truncated.
@@ -60,7 +66,8 @@ pub(crate) fn combine(piped: &str, prompt: &str) -> String {
 async fn read_from(
     source: impl Read + Send + 'static,
     limit: usize,
-    wait: Duration,
+    timeout: Option<Duration>,
+    report_wait: impl FnOnce(),
 ) -> io::Result<StdinText> {
     let (begun, first_byte) = oneshot::channel();
     let (finish, finished) = oneshot::channel();
@@ -69,11 +76,35 @@ async fn read_from(
         drop(finish.send(read_bytes(source, limit, begun)));
     })?;
     // The sender is dropped if the input ends before its first byte; that is not a timeout.
-    if tokio::time::timeout(wait, first_byte).await.is_err() {
+    if !arrives(first_byte, timeout, report_wait).await {
         return Ok(StdinText { timed_out: true, ..StdinText::default() });
     }
     let bytes = finished.await.map_err(|_| io::Error::other("cannot read standard input"))??;
     Ok(to_text(bytes, limit))
+}
+
+/// Waits for the first byte or the end of the input; returns false if the time is up.
+async fn arrives(
+    first_byte: oneshot::Receiver<()>,
+    timeout: Option<Duration>,
+    report_wait: impl FnOnce(),
+) -> bool {
+    let until_notice = timeout.map_or(NOTICE, |timeout| timeout.min(NOTICE));
+    let mut first_byte = first_byte;
+    if tokio::time::timeout(until_notice, &mut first_byte).await.is_ok() {
+        return true;
+    }
+    let Some(timeout) = timeout else {
+        report_wait();
+        drop(first_byte.await);
+        return true;
+    };
+    let rest = timeout.saturating_sub(NOTICE);
+    if rest.is_zero() {
+        return false;
+    }
+    report_wait();
+    tokio::time::timeout(rest, first_byte).await.is_ok()
 }
 
 /// Reads until the end, or until the limit is exceeded.

@@ -92,22 +92,55 @@ fn a_hundred_megabytes_cost_no_more_than_eight() {
 }
 
 #[test]
-fn an_input_that_stays_open_and_silent_is_left_after_half_a_second() {
+fn an_input_that_stays_open_and_silent_is_left_after_the_time_limit() {
     let stage = Stage::new();
+    stage.home.settings(&json!({"pollux": {"stdinTimeout": 2}}));
     let (texts, run) = sent(&stage, stage.pollux(&["-p", "go"]).stdin_held_open());
     assert_eq!(texts, ["go"]);
-    // The documented wait is half a second.
-    assert!(run.duration >= Duration::from_millis(450), "{:?}", run.duration);
-    assert!(run.duration < Duration::from_secs(3), "{:?}", run.duration);
+    let lines = run.stderr_text();
+    assert!(lines.contains("Waiting for standard input, at most 2 s"), "{lines}");
+    assert!(lines.contains("Warning: no data arrived on standard input within 2 s."), "{lines}");
+    assert!(lines.contains("Use --no-stdin"), "{lines}");
+    assert!(run.duration >= Duration::from_millis(1900), "{:?}", run.duration);
+    assert!(run.duration < Duration::from_secs(6), "{:?}", run.duration);
+}
+
+#[test]
+fn an_input_can_be_declined() {
+    let stage = Stage::new();
+    let (texts, run) = sent(&stage, stage.pollux(&["--no-stdin", "-p", "go"]).stdin("data"));
+    assert_eq!((texts, run.stderr_text()), (vec!["go".to_owned()], String::new()));
+    let run = stage.pollux(&["--no-stdin"]).stdin("data").run();
+    run.assert_code(42);
+}
+
+#[test]
+fn an_input_that_begins_late_is_read() {
+    // The third input is the prompt itself, which has no time limit.
+    for (arguments, limit, expected) in [
+        (&["-p", "why"][..], 30, "late data\n\n\nwhy"),
+        (&["tell", "me", "why"], 0, "late data\n\n\ntell me why"),
+        (&[], 1, "late data\n"),
+    ] {
+        let stage = Stage::with([reply().text("ok")]);
+        stage.home.settings(&json!({"pollux": {"stdinTimeout": limit}}));
+        let mut running = stage.pollux(arguments).stdin_held_open().spawn();
+        std::thread::sleep(Duration::from_millis(1500));
+        running.write_stdin(b"late data\n");
+        running.close_stdin();
+        running.wait().assert_code(0);
+        assert_eq!(texts(&stage.requests()[0].contents()[0])[1], expected, "{arguments:?}");
+    }
 }
 
 #[test]
 fn an_input_that_has_begun_is_waited_for() {
     let stage = Stage::with([reply().text("ok")]);
+    stage.home.settings(&json!({"pollux": {"stdinTimeout": 1}}));
     let mut running = stage.pollux(&["-p", "go"]).stdin_held_open().spawn();
     running.write_stdin(b"begun ");
-    // Longer than the half second that the program waits for the first byte.
-    std::thread::sleep(Duration::from_millis(900));
+    // Longer than the time limit, which only the first byte has.
+    std::thread::sleep(Duration::from_millis(1500));
     running.write_stdin(b"and over");
     running.close_stdin();
     running.wait().assert_code(0);

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::io::Cursor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,32 +37,52 @@ fn text(text: &str) -> StdinText {
 
 #[tokio::test]
 async fn everything_is_read_and_nothing_trimmed() {
-    let got = read_from(Cursor::new("data\n"), LIMIT, WAIT).await.unwrap();
+    let got = read_from(Cursor::new("data\n"), LIMIT, None, || {}).await.unwrap();
     assert_eq!(got, text("data\n"));
-    assert_eq!(read_from(io::empty(), LIMIT, WAIT).await.unwrap(), StdinText::default());
-    let got = read_from(Cursor::new(b"a\xFFb\0"), LIMIT, WAIT).await.unwrap();
+    assert_eq!(read_from(io::empty(), LIMIT, None, || {}).await.unwrap(), StdinText::default());
+    let got = read_from(Cursor::new(b"a\xFFb\0"), LIMIT, None, || {}).await.unwrap();
     assert_eq!(got, text("a\u{FFFD}b\0"));
 }
 
+/// Reads `source` and returns the text with the number of notices about the wait.
+async fn read_noticed(source: Slow, timeout: Option<u64>) -> (StdinText, usize) {
+    let notices = Cell::new(0);
+    let report = || notices.set(notices.get() + 1);
+    let timeout = timeout.map(Duration::from_millis);
+    let got = read_from(source, LIMIT, timeout, report).await.unwrap();
+    (got, notices.get())
+}
+
 #[tokio::test]
-async fn only_the_first_byte_has_to_be_quick() {
-    let wait = Duration::from_millis(200);
-    let late = Slow::new(vec![(2000, Ok("late"))]);
+async fn only_the_first_byte_has_a_time_limit() {
     let begun = Instant::now();
-    let got = read_from(late, LIMIT, wait).await.unwrap();
+    let late = || Slow::new(vec![(2500, Ok("late"))]);
+    let (got, notices) = read_noticed(late(), Some(200)).await;
     assert!(got.timed_out && got.text.is_empty());
-    // Reading to the end would take the two seconds of the input.
-    assert!(begun.elapsed() < Duration::from_millis(1500));
+    assert_eq!(notices, 0, "the run continues before the time of the notice");
+    let (got, notices) = read_noticed(late(), Some(1200)).await;
+    assert!(got.timed_out && got.text.is_empty());
+    assert_eq!(notices, 1);
+    // Reading to the end would take twice the two and a half seconds of the input.
+    assert!(begun.elapsed() < Duration::from_millis(2400), "{:?}", begun.elapsed());
 
     let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
     let slow = Slow::new(vec![(0, Ok("a")), (400, interrupted()), (0, Ok("b"))]);
-    assert_eq!(read_from(slow, LIMIT, wait).await.unwrap(), text("ab"));
+    assert_eq!(read_noticed(slow, Some(200)).await, (text("ab"), 0));
+}
+
+#[tokio::test]
+async fn a_late_input_is_read_whole() {
+    for timeout in [None, Some(20_000)] {
+        let late = Slow::new(vec![(1200, Ok("la")), (100, Ok("te"))]);
+        assert_eq!(read_noticed(late, timeout).await, (text("late"), 1), "{timeout:?}");
+    }
 }
 
 #[tokio::test]
 async fn a_failure_is_reported() {
     let folder = Slow::new(vec![(0, Err(io::Error::from(io::ErrorKind::IsADirectory)))]);
-    let error = read_from(folder, LIMIT, WAIT).await.unwrap_err();
+    let error = read_from(folder, LIMIT, None, || {}).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
 }
 
@@ -79,7 +100,7 @@ impl Read for Endless {
 #[tokio::test]
 async fn the_rest_is_not_read() {
     let taken = Arc::new(AtomicUsize::new(0));
-    let got = read_from(Endless(Arc::clone(&taken)), 100_000, WAIT).await.unwrap();
+    let got = read_from(Endless(Arc::clone(&taken)), 100_000, None, || {}).await.unwrap();
     assert!(got.truncated);
     assert_eq!(got.text.len(), 100_000);
     assert!(taken.load(Ordering::Relaxed) <= 100_000 + CHUNK);
@@ -87,9 +108,9 @@ async fn the_rest_is_not_read() {
 
 #[tokio::test]
 async fn exactly_the_limit_is_whole() {
-    let got = read_from(Cursor::new("12345"), 5, WAIT).await.unwrap();
+    let got = read_from(Cursor::new("12345"), 5, None, || {}).await.unwrap();
     assert_eq!(got, text("12345"));
-    let got = read_from(Cursor::new("äää"), 3, WAIT).await.unwrap();
+    let got = read_from(Cursor::new("äää"), 3, None, || {}).await.unwrap();
     assert_eq!(got, StdinText { text: "ä".into(), truncated: true, timed_out: false });
 }
 
