@@ -45,6 +45,7 @@ pub use error::HostError;
 pub use host::Host;
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;
+pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;
 pub use references::{Expander, PromptSource};
 pub use rules::problem_notices;

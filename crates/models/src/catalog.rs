@@ -10,6 +10,8 @@ use indexmap::IndexMap;
 use pollux_protocol::{ModelError, ModelErrorKind};
 use serde::Deserialize;
 
+use crate::names;
+
 /// Assumed context size, in tokens, of a model whose real context size is unknown.
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
@@ -250,6 +252,19 @@ pub(crate) fn all() -> &'static [Vendor] {
         FILES.iter().filter_map(|(_, file)| serde_json::from_str(file).ok()).collect()
     });
     &ALL
+}
+
+/// Returns the names that `--model` accepts and the catalog lists: the abbreviations, the Gemini
+/// models, and the models of other vendors as `vendor/name`. Patterns of names are omitted.
+pub fn model_names() -> impl Iterator<Item = String> {
+    let listed = all().iter().flat_map(|vendor| {
+        let names = vendor.models.keys().filter(|name| !name.contains('*'));
+        names.map(|name| match vendor.id.as_str() {
+            GEMINI => name.clone(),
+            id => format!("{id}/{name}"),
+        })
+    });
+    names::ABBREVIATIONS.into_iter().map(str::to_owned).chain(listed)
 }
 
 /// Returns the variables that contain keys: commands that a model runs should not see them.

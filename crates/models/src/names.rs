@@ -9,6 +9,9 @@ use pollux_protocol::{ModelLimits, PromptFamily};
 /// and no request is made only to choose a model.
 pub const AUTO: &str = "auto";
 
+/// Abbreviations that [`resolve`] accepts, for completions.
+pub(crate) const ABBREVIATIONS: [&str; 4] = [AUTO, "pro", "flash", "flash-lite"];
+
 /// Model that computes embeddings of texts.
 pub const EMBEDDING_MODEL: &str = "gemini-embedding-001";
 

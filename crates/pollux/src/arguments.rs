@@ -20,6 +20,7 @@ mod later;
 mod line;
 mod options;
 mod sandbox;
+mod subcommand;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +28,8 @@ pub(crate) use checks::budget_flag;
 pub(crate) use clap_complete::Shell;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
 pub(crate) use flags::{
-    Arguments, DemoArguments, OutputFormat, PolicyArguments, PromptArguments, RuleArguments,
+    Arguments, DemoArguments, OutputFormat, PolicyArguments, PolicyVerb, PromptArguments,
+    RuleArguments,
 };
 pub(crate) use generate::{completions, man};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
@@ -38,7 +40,8 @@ use line::{Asked, Line, Table};
 /// Immediate end of the program with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// Exit code: 0 for help and version, 1 for a command line that cannot be used.
+    /// Exit code: 0 for help and version, 1 for a command line that cannot be used, 42 for one that
+    /// is neither a subcommand nor a prompt.
     pub(crate) code: u8,
     /// Text for standard output, including line ends.
     pub(crate) stdout: String,
@@ -85,7 +88,8 @@ pub(crate) enum Invocation {
 /// # Errors
 /// [`Exit`] with code 0 for `--help` and `--version`; with code 1, Gemini CLI's message and the
 /// usage for an invalid line; with code 1 and a message for features of Gemini CLI, or planned
-/// features of Pollux, that this version does not have.
+/// features of Pollux, that this version does not have; with code 42 for a line whose first word is
+/// a subcommand but that is neither this subcommand nor a prompt.
 pub(crate) fn parse(
     argv: impl IntoIterator<Item = OsString>,
     called_as: &str,
@@ -106,8 +110,8 @@ pub(crate) fn parse(
         flags::main(called_as),
         flags::demo(),
         config::flags(),
-        flags::policy(),
-        flags::prompt(),
+        flags::policy_flags(),
+        flags::prompt_flags(),
         later::reserved_flags(),
     ]);
     let line = Line::read(&table, words, later::GROUPS);
@@ -130,14 +134,13 @@ pub(crate) fn parse(
                 let words: Vec<&String> = std::iter::once(group).chain(rest).collect();
                 return Err(Exit::answer(help_of(&words, called_as)));
             }
-            return hooks::read(rest).map(Invocation::Hooks).map_err(refuse);
+            let refuse_hooks =
+                |message: String| Exit::refusal(format!("{message}\n{}", help_of(&[group], called_as)));
+            return hooks::read(rest).map(Invocation::Hooks).map_err(refuse_hooks);
         }
         return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));
     }
-    if let Some(message) = later::reserved(&line) {
-        return Err(Exit::refusal(message));
-    }
-    if let Some(invocation) = subcommand(&line).map_err(refuse)? {
+    if let Some(invocation) = subcommand::parse(&line, called_as)? {
         return Ok(invocation);
     }
     checks::main_command(&line, &flags::main(called_as)).map_err(refuse)?;
@@ -188,62 +191,4 @@ fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
         whole = subcommand.clone();
     }
     whole.render_help().to_string()
-}
-
-/// Flags that are allowed together with `policy`.
-const POLICY_FLAGS: &[&str] =
-    &["debug", "mode", "json", "policy", "admin-policy", "allowed-tools", "skip-trust"];
-
-/// Flags that are allowed together with `prompt`.
-const PROMPT_FLAGS: &[&str] = &[
-    "debug",
-    "json",
-    "model",
-    "approval-mode",
-    "interactive",
-    "include-directories",
-    "skip-trust",
-];
-
-/// Returns the subcommand if the whole line is one; otherwise the words are a prompt.
-fn subcommand(line: &Line<'_>) -> Result<Option<Invocation>, String> {
-    let Some(words) = line.command_words() else { return Ok(None) };
-    if let Some(arguments) = config::read(line)? {
-        return Ok(Some(Invocation::Config(arguments)));
-    }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
-        [flags::DEMO] if line.only_has(&["debug", "keep", "output-format"]) => {
-            checks::choices(line)?;
-            let arguments = line
-                .matches(flags::demo())
-                .and_then(|matches| DemoArguments::from_arg_matches(&matches))
-                .map_err(|error| error.to_string())?;
-            Ok(Some(Invocation::Demo(arguments)))
-        }
-        [flags::POLICY, "list" | "lint"] | [flags::POLICY, "explain", _]
-            if line.only_has(POLICY_FLAGS) =>
-        {
-            checks::choices(line)?;
-            let mut arguments = line
-                .matches(flags::policy())
-                .and_then(|matches| PolicyArguments::from_arg_matches(&matches))
-                .map_err(|error| error.to_string())?;
-            arguments.words.remove(0);
-            Ok(Some(Invocation::Policy(arguments)))
-        }
-        [flags::PROMPT, "show"] if line.only_has(PROMPT_FLAGS) => {
-            checks::choices(line)?;
-            let arguments = line
-                .matches(flags::prompt())
-                .and_then(|matches| PromptArguments::from_arg_matches(&matches))
-                .map_err(|error| error.to_string())?;
-            Ok(Some(Invocation::Prompt(arguments)))
-        }
-        [flags::COMPLETIONS, shell] if line.only_has(&["debug"]) => {
-            Ok(shell.parse().ok().map(Invocation::Completions))
-        }
-        [flags::MAN] if line.only_has(&["debug"]) => Ok(Some(Invocation::Man)),
-        _ => Ok(None),
-    }
 }

@@ -34,7 +34,7 @@ impl TerminalEditor {
 impl ExternalEditor for TerminalEditor {
     async fn open(&self, file: &Path) -> Result<(), String> {
         let editor = &self.editor;
-        let script = format!("{editor} {}", quoted(&file.to_string_lossy()));
+        let script = format!("{editor} {}", pollux_shell::quoted(&file.to_string_lossy()));
         let environment = self.environment.for_children();
         let child = ChildSpec::new(Program::Script(script), &self.folder, environment);
         match pollux_shell::run_in_foreground(&child).await {
@@ -44,11 +44,6 @@ impl ExternalEditor for TerminalEditor {
             Err(error) => Err(format!("The editor {editor} failed: {error}.")),
         }
     }
-}
-
-/// Quotes a text as one word for the shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use pollux_agent::{denied, nobody_to_ask};
 
-use crate::arguments::PolicyArguments;
+use crate::arguments::{PolicyArguments, PolicyVerb};
 use crate::exit::Failure;
 use crate::inspection::{set_up, set_up_silently};
 use crate::process::Process;
@@ -29,15 +29,17 @@ const BROKEN: u8 = 52;
 pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
     let options =
         RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
-    let is_lint = asked.words.first().is_some_and(|word| word == "lint");
+    let is_lint = asked.verb == PolicyVerb::Lint;
     let setup =
         if is_lint { set_up_silently(process, options)? } else { set_up(process, options)? };
     let policy = setup.policy("");
     let code = if policy.facts.is_suspended { BROKEN } else { 0 };
-    let text = match asked.words.get(1) {
-        Some(command) => explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json),
-        None if is_lint => lint::report(&setup.rules, asked.json),
-        None => list(&policy, asked.json),
+    let text = match &asked.verb {
+        PolicyVerb::Explain(command) => {
+            explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json)
+        }
+        PolicyVerb::Lint => lint::report(&setup.rules, asked.json),
+        PolicyVerb::List => list(&policy, asked.json),
     };
     Ok((text, code))
 }

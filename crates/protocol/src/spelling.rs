@@ -13,9 +13,31 @@ pub fn distance(left: &str, right: &str) -> usize {
     strsim::levenshtein(left, right)
 }
 
+/// Returns true if one insertion, removal, replacement or swap of neighbouring characters at most
+/// turns one name into the other.
+pub fn is_one_edit(left: &str, right: &str) -> bool {
+    left.len().max(right.len()) <= LONGEST && strsim::osa_distance(left, right) <= 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_edit() {
+        for (left, right, expected) in [
+            ("list", "list", true),
+            ("lsit", "list", true),
+            ("lis", "list", true),
+            ("liszt", "list", true),
+            ("lost", "list", true),
+            ("tsil", "list", false),
+            ("", "a", true),
+        ] {
+            assert_eq!(is_one_edit(left, right), expected, "{left} {right}");
+        }
+        assert!(!is_one_edit(&"a".repeat(1_000_000), &"a".repeat(1_000_000)));
+    }
 
     #[test]
     fn a_name_of_hostile_length_is_near_to_nothing() {

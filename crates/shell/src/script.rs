@@ -115,7 +115,18 @@ pub(crate) fn evaluated(command: &str) -> String {
     format!("eval {}", quote(&format!(" {command}{end}")))
 }
 
-/// Returns `text` as one word of a POSIX shell.
+/// Returns `text` as one word of a POSIX shell, quoted where that is necessary.
+pub fn quoted(text: &str) -> String {
+    let is_plain = |character: char| {
+        character.is_ascii_alphanumeric() || "-_./:=@,+%".contains(character)
+    };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    quote(text)
+}
+
+/// Returns `text` in single quotes.
 fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

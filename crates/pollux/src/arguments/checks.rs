@@ -19,13 +19,25 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
     exclusions(line)
 }
 
+/// Gemini CLI's message for a group of subcommands without a verb.
+pub(super) const NO_VERB: &str = "You need at least one command before continuing.";
+
+/// Checks that all flags of the line belong to a subcommand, and their values.
+pub(super) fn flags_of(line: &Line<'_>, command: &Command) -> Result<(), String> {
+    let is_known = |name: &str| {
+        name == "debug" || command.get_arguments().any(|argument| argument.get_long() == Some(name))
+    };
+    unknown(line, &is_known)?;
+    choices(line)
+}
+
 /// Checks that no flag except `--debug` precedes a group of subcommands.
 pub(super) fn only_global(line: &Line<'_>) -> Result<(), String> {
     unknown(line, &|name| name == "debug")
 }
 
 /// Rejects unknown flags, naming each as yargs does: with its camelCase twin.
-fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
+pub(super) fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
     let mut names: Vec<String> = Vec::new();
     for name in line.unknown.iter().cloned().chain(misplaced) {

@@ -1,9 +1,10 @@
 //! Arguments of `config`.
 
 use clap::{Arg, ArgAction, Command};
-use pollux_config::{FileScope, Given, schema};
+use pollux_config::{FileScope, Given};
 use serde_json::{Value, json};
 
+use super::checks;
 use super::line::Line;
 
 /// Name of the subcommand for settings.
@@ -102,46 +103,29 @@ const FORMS: [Form; 7] = [
     },
 ];
 
-/// Reads a line whose first word is `config`; returns `None` if the line is a prompt.
+/// Reads a line that begins with `config` and one of its verbs.
 ///
 /// # Errors
-/// Message for an incomplete line that can only be this subcommand.
-pub(super) fn read(line: &Line<'_>) -> Result<Option<ConfigArguments>, String> {
-    let words = line.command_words().map(as_texts);
-    let Some([CONFIG, words @ ..]) = words.as_deref() else {
-        return Ok(None);
+/// Message for a line that is incomplete or has other flags or values.
+pub(super) fn read(line: &Line<'_>) -> Result<ConfigArguments, String> {
+    let words: Vec<&str> =
+        line.command_words().unwrap_or_default().iter().map(String::as_str).collect();
+    let form = words.get(1).and_then(|name| FORMS.iter().find(|form| form.name == *name));
+    let form = form.ok_or(checks::NO_VERB)?;
+    let values = &words[2..];
+    let is_known = |name: &str| {
+        name == "json" || OVER_SETTINGS.contains(&name) || form.flags.contains(&name)
     };
-    let Some((name, values)) = words.split_first() else {
-        // With flags of the main command the line is a prompt of one word.
-        if !line.only_has(&["debug", "json"]) {
-            return Ok(None);
-        }
-        return Err("You need at least one command before continuing.".to_owned());
-    };
-    let Some(form) = FORMS.iter().find(|form| form.name == *name) else { return Ok(None) };
-    let allowed: Vec<&str> =
-        OVER_SETTINGS.iter().chain(form.flags).chain(&["json"]).copied().collect();
-    if !line.only_has(&allowed) {
-        return Ok(None);
-    }
+    checks::unknown(line, &is_known)?;
     if values.len() != form.values.len() {
-        return if is_meant(values) { Err(usage(form)) } else { Ok(None) };
+        return Err(usage(form));
     }
-    Ok(Some(ConfigArguments {
+    Ok(ConfigArguments {
         verb: verb(form, values, line)?,
         json: line.switch("json") == Some(true),
         skip_trust: line.switch("skip-trust") == Some(true),
         given: given(line),
-    }))
-}
-
-fn as_texts(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
-}
-
-/// Returns true if the words after a verb cannot be prose: there are none, or the first is a key.
-fn is_meant(values: &[&str]) -> bool {
-    values.first().is_none_or(|key| schema::owner(key).is_some() || schema::is_group(key))
+    })
 }
 
 fn usage(form: &Form) -> String {

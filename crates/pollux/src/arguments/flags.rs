@@ -15,12 +15,25 @@ use super::{config, hooks, later, sandbox};
 pub(super) const DEMO: &str = "demo";
 /// Name of the subcommand that shows the policy rules and their decisions about a command line.
 pub(super) const POLICY: &str = "policy";
+/// Verb that lists the policy rules.
+pub(super) const LIST: &str = "list";
+/// Verb that reports doubtful rules.
+pub(super) const LINT: &str = "lint";
+/// Verb that explains the decision about a command line.
+pub(super) const EXPLAIN: &str = "explain";
 /// Name of the subcommand that shows the text that would be sent to a model.
 pub(super) const PROMPT: &str = "prompt";
 /// Name of the subcommand that prints completions for a shell.
 pub(super) const COMPLETIONS: &str = "completions";
 /// Name of the subcommand that prints the man page.
 pub(super) const MAN: &str = "man";
+
+/// Verb that shows the prompt.
+const SHOW: &str = "show";
+/// Name of the subcommand that prints the help.
+pub(super) const HELP: &str = "help";
+/// Name of the subcommand that prints the version.
+pub(super) const VERSION: &str = "version";
 
 /// Format of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -37,16 +50,16 @@ pub(crate) enum OutputFormat {
 /// An open, native agent for the terminal.
 ///
 /// Reads, changes and runs what the prompt asks for in the current folder, with any of the models
-/// that speak the Gemini API. A prompt comes from the words of the command line, from --prompt, or
-/// from standard input. @path in a prompt brings the file or folder along.
+/// of the Gemini API or of servers with an OpenAI-compatible API. A prompt comes from the words of the command line, from --prompt, or
+/// from standard input. @path in a prompt includes the file or folder.
 #[derive(Debug, Clone, Default, Parser)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Arguments {
-    /// The prompt, in as many words as it takes
+    /// The prompt
     #[arg(value_name = "PROMPT")]
     pub(crate) query: Vec<String>,
 
-    /// The prompt; no questions are asked. Appended to what standard input brings
+    /// The prompt of a headless run; appended to standard input
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
 
@@ -54,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) no_stdin: bool,
 
-    /// The prompt that a conversation in the terminal begins with
+    /// The first prompt of a conversation at the terminal
     #[arg(short = 'i', long, value_name = "TEXT")]
     pub(crate) prompt_interactive: Option<String>,
 
@@ -102,29 +115,28 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SESSION")]
     pub(crate) delete_session: Option<String>,
 
-    /// End the prompt with exit code 57 instead of a request to a model beyond this many
+    /// Stop after N requests to models (exit code 57)
     #[arg(long, value_name = "N")]
     pub(crate) max_turns: Option<f64>,
 
-    /// The same for calls of tools
+    /// Stop after N tool calls (exit code 57)
     #[arg(long, value_name = "N")]
     pub(crate) max_tool_calls: Option<f64>,
 
-    /// The same for tokens, of requests and answers together
+    /// Stop after N tokens in requests and answers (exit code 57)
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<f64>,
 
-    /// The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux
-    /// knows
+    /// Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit
+    /// code 57)
     #[arg(long, value_name = "USD")]
     pub(crate) max_cost: Option<f64>,
 
-    /// The same for seconds; whatever runs then is stopped
+    /// Stop after this time; running tools are stopped (exit code 57)
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<f64>,
 
-    /// End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58
-    /// when there is none
+    /// Require an answer that satisfies this JSON Schema; without one, the exit code is 58
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) output_schema: Option<String>,
 
@@ -132,11 +144,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) raw_output: bool,
 
-    /// Keep them without a warning
+    /// Keep the terminal control sequences without a warning
     #[arg(long)]
     pub(crate) accept_raw_output_risk: bool,
 
-    /// Say more on standard error
+    /// Verbose output on standard error
     #[arg(short, long)]
     pub(crate) debug: bool,
 
@@ -199,8 +211,8 @@ pub(crate) struct RuleArguments {
     #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
     pub(crate) admin_policy: Vec<String>,
 
-    /// Tools, and commands as run_shell_command(git), that run without being asked; policy files
-    /// say more
+    /// Tools, and commands as run_shell_command(git), that run without approval; policy files can
+    /// express more
     #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
     pub(crate) allowed_tools: Vec<String>,
 
@@ -212,7 +224,7 @@ pub(crate) struct RuleArguments {
 /// Flags of `demo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct DemoArguments {
-    /// Keep the sample project, and say where it is
+    /// Keep the sample project, and print its path
     #[arg(long)]
     pub(crate) keep: bool,
 
@@ -220,17 +232,29 @@ pub(crate) struct DemoArguments {
     #[arg(short, long, value_name = "FORMAT", value_enum)]
     pub(crate) output_format: Option<OutputFormat>,
 
-    /// Say more on standard error
+    /// Verbose output on standard error
     #[arg(short, long)]
     pub(crate) debug: bool,
 }
 
-/// Flags and words of `policy`.
+/// Action of `policy`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum PolicyVerb {
+    /// Lists the rules.
+    #[default]
+    List,
+    /// Reports doubtful rules.
+    Lint,
+    /// Explains the decision about a command line.
+    Explain(String),
+}
+
+/// Flags of `policy`, with its verb.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct PolicyArguments {
-    /// list; lint, for what is doubtful about the rules; or explain and a command line
-    #[arg(value_name = "list | lint | explain COMMAND", num_args = 1..=3, required = true)]
-    pub(crate) words: Vec<String>,
+    /// Action to run
+    #[arg(skip)]
+    pub(crate) verb: PolicyVerb,
 
     /// The approval mode to judge in
     #[arg(long, value_name = "MODE", value_parser = approval_mode())]
@@ -243,18 +267,14 @@ pub(crate) struct PolicyArguments {
     #[command(flatten)]
     pub(crate) rules: RuleArguments,
 
-    /// Say more on standard error
+    /// Verbose output on standard error
     #[arg(short, long)]
     pub(crate) debug: bool,
 }
 
-/// Flags and words of `prompt`.
+/// Flags of `prompt show`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct PromptArguments {
-    /// show: the system instruction in its sections, and the first message
-    #[arg(value_name = "show", num_args = 1..=2, required = true)]
-    pub(crate) words: Vec<String>,
-
     /// As for a run
     #[arg(short, long, value_name = "NAME")]
     pub(crate) model: Option<String>,
@@ -263,7 +283,7 @@ pub(crate) struct PromptArguments {
     #[arg(long, value_name = "MODE", value_parser = approval_mode())]
     pub(crate) approval_mode: Option<ApprovalMode>,
 
-    /// As for a conversation at the terminal instead of a run without a person
+    /// As for a conversation at the terminal instead of a headless run
     #[arg(long)]
     pub(crate) interactive: bool,
 
@@ -279,7 +299,7 @@ pub(crate) struct PromptArguments {
     #[arg(long)]
     pub(crate) skip_trust: bool,
 
-    /// Say more on standard error
+    /// Verbose output on standard error
     #[arg(short, long)]
     pub(crate) debug: bool,
 }
@@ -295,21 +315,55 @@ pub(super) fn main(called_as: &str) -> Command {
 }
 
 /// Returns the subcommand `policy`.
-pub(super) fn policy() -> Command {
-    let policy = Command::new(POLICY).disable_help_flag(true).arg(help_flag());
-    PolicyArguments::augment_args(policy)
-        .about("Explain the policy decision about a command line, list the rules, or check them")
-        .long_about(None)
+fn policy() -> Command {
+    let verb = |name: &'static str, about: &'static str| {
+        let verb = Command::new(name).disable_help_flag(true).arg(help_flag());
+        PolicyArguments::augment_args(verb).about(about).long_about(None)
+    };
+    let command_line = Arg::new("command").value_name("COMMAND").num_args(1..).required(true);
+    group(
+        POLICY,
+        "Explain the policy decision about a command line, list the rules, or check them",
+        [
+            verb(LIST, "List the rules"),
+            verb(LINT, "Report rules that are wrong or doubtful"),
+            verb(EXPLAIN, "Explain the decision about a command line: the rest of the line")
+                .arg(command_line.help("The command line; flags precede it unless it is quoted")),
+        ],
+    )
+}
+
+/// Returns a subcommand that has verbs.
+fn group<const N: usize>(
+    name: &'static str,
+    about: &'static str,
+    verbs: [Command; N],
+) -> Command {
+    Command::new(name)
+        .about(about)
+        .disable_help_flag(true)
+        .disable_help_subcommand(true)
+        .subcommand_required(true)
+        .subcommands(verbs)
+        .arg(help_flag())
+}
+
+/// Returns the flags of `policy`, for the parser of command lines.
+pub(super) fn policy_flags() -> Command {
+    PolicyArguments::augment_args(Command::new(POLICY))
 }
 
 /// Returns the subcommand `prompt`.
-pub(super) fn prompt() -> Command {
-    let prompt = Command::new(PROMPT).disable_help_flag(true).arg(help_flag());
-    PromptArguments::augment_args(prompt)
-        .about(
-            "Show the system prompt and the tools that a model receives, and their size in tokens",
-        )
-        .long_about(None)
+fn prompt() -> Command {
+    let about =
+        "Show the system prompt and the tools that a model receives, and their size in tokens";
+    let show = Command::new(SHOW).disable_help_flag(true).arg(help_flag());
+    group(PROMPT, about, [PromptArguments::augment_args(show).about(about).long_about(None)])
+}
+
+/// Returns the flags of `prompt`, for the parser of command lines.
+pub(super) fn prompt_flags() -> Command {
+    PromptArguments::augment_args(Command::new(PROMPT))
 }
 
 /// Returns the subcommand `demo`.
@@ -342,6 +396,14 @@ pub(super) fn whole(called_as: &str) -> Command {
             sandbox::command(&help_flag),
             completions,
             man,
+            Command::new(HELP)
+                .about("Print the help of the program or of a subcommand")
+                .disable_help_flag(true)
+                .args([Arg::new("subcommand").value_name("SUBCOMMAND").num_args(0..), help_flag()]),
+            Command::new(VERSION)
+                .about("Print the version")
+                .disable_help_flag(true)
+                .arg(help_flag()),
         ],
     )
 }

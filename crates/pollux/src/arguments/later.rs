@@ -74,8 +74,14 @@ pub(super) const GROUPS: &[Group] = &[
     Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"] },
 ];
 
-/// Planned subcommands of Pollux.
-const RESERVED: &[&str] = &["undo", "sessions", "rewind", "auth", "doctor"];
+/// Planned subcommands of Pollux, with their verbs.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("undo", &[]),
+    ("sessions", &["list"]),
+    ("rewind", &[]),
+    ("auth", &["login", "logout", "status"]),
+    ("doctor", &[]),
+];
 
 /// Returns the message for a feature that is not available yet, with a final line end. `what`
 /// begins with a capital letter.
@@ -146,9 +152,12 @@ pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
     }
 }
 
-/// Returns the message for a line that is a reserved subcommand: its word alone, or with `--json`.
-pub(super) fn reserved(line: &Line<'_>) -> Option<String> {
-    let [word] = line.command_words()? else { return None };
-    let meant = RESERVED.contains(&word.as_str()) && line.only_has(&["debug", "json"]);
-    meant.then(|| not_yet(&format!("The subcommand {word}"), None))
+/// Returns the verbs of a planned subcommand.
+pub(super) fn verbs(name: &str) -> Option<&'static [&'static str]> {
+    RESERVED.iter().find(|(reserved, _)| *reserved == name).map(|(_, verbs)| *verbs)
+}
+
+/// Returns the message for a planned subcommand.
+pub(super) fn subcommand(name: &str) -> String {
+    not_yet(&format!("The subcommand {name}"), None)
 }

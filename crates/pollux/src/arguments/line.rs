@@ -8,6 +8,7 @@
 //! | a list has one value per flag, split at commas | `--include-directories a,b` |
 //! | the last of repeated values counts | `-m a -m b` |
 //! | a first word that names a group takes the rest of the line | `mcp add -s user x y` |
+//! | so does a command line to explain | `policy explain git status --short` |
 //!
 //! [`Line::matches`] passes the result to clap in a form that clap cannot misread.
 
@@ -15,6 +16,8 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use clap::{ArgAction, ArgMatches, Command};
+
+use super::flags::{EXPLAIN, POLICY};
 
 /// Session that a `--resume` without a value continues.
 pub(super) const LATEST: &str = "latest";
@@ -146,7 +149,9 @@ pub(super) struct Line<'t> {
     pub(super) asked: Option<Asked>,
     /// Group of subcommands, with the unparsed rest of the line.
     pub(super) group: Option<(String, Vec<String>)>,
-    /// True if words follow a `--`.
+    /// True if a flag stands directly after the first word.
+    pub(super) option_follows_first_word: bool,
+    /// True if the first word follows a `--`.
     literal_words: bool,
     given: Vec<(&'t Flag, Value)>,
 }
@@ -158,13 +163,15 @@ impl<'t> Line<'t> {
             Reader { table, rest: words.into_iter().peekable(), line: Self::default() };
         while let Some(word) = reader.rest.next() {
             if word == "--" {
-                reader.line.literal_words = reader.rest.peek().is_some();
+                reader.line.literal_words = reader.line.words.is_empty();
                 reader.line.words.extend(reader.rest);
                 return reader.line;
             }
             if let Some(body) = word.strip_prefix("--").filter(|body| !body.starts_with("-=")) {
+                reader.line.option_follows_first_word |= reader.line.words.len() == 1;
                 reader.long(body);
             } else if is_flag(&word) {
+                reader.line.option_follows_first_word |= reader.line.words.len() == 1;
                 reader.short(&word[1..]);
             } else if reader.line.words.is_empty()
                 && groups.iter().any(|group| group.is_called(&word))
@@ -173,12 +180,17 @@ impl<'t> Line<'t> {
                 return reader.line;
             } else {
                 reader.line.words.push(word);
+                if takes_the_rest(&reader.line.words) {
+                    reader.line.words.extend(reader.rest);
+                    return reader.line;
+                }
             }
         }
         reader.line
     }
 
-    /// Returns the words if they can be a subcommand; `None` if they follow a `--`.
+    /// Returns the words if they can be a subcommand; `None` if there are none, or if the first
+    /// follows a `--`.
     pub(super) fn command_words(&self) -> Option<&[String]> {
         (!self.literal_words && !self.words.is_empty()).then_some(self.words.as_slice())
     }
@@ -191,11 +203,6 @@ impl<'t> Line<'t> {
     /// Returns true if a flag is on the line, with any value.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.names().any(|given| given == name)
-    }
-
-    /// Returns true if no other flags than these are on the line.
-    pub(super) fn only_has(&self, names: &[&str]) -> bool {
-        self.unknown.is_empty() && self.names().all(|given| names.contains(&given))
     }
 
     fn values(&self, name: &str) -> impl DoubleEndedIterator<Item = &Value> {
@@ -276,6 +283,17 @@ impl<'t> Line<'t> {
             words.extend(self.words.iter().cloned());
         }
         command.try_get_matches_from(words)
+    }
+}
+
+/// Returns true if all further arguments are words of the command line to explain. A command line
+/// that is quoted as one argument can be followed by flags.
+fn takes_the_rest(words: &[String]) -> bool {
+    match words {
+        [policy, explain, first] => {
+            policy == POLICY && explain == EXPLAIN && !first.contains(char::is_whitespace)
+        }
+        _ => false,
     }
 }
 

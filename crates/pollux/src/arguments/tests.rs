@@ -28,6 +28,23 @@ fn refused(words: &[&str]) -> String {
     message.to_owned()
 }
 
+/// Returns the message of a rejected line of a subcommand, which ends with the usage of this
+/// subcommand.
+fn refused_by_subcommand(words: &[&str]) -> String {
+    let exit = read(words).expect_err(&format!("{words:?} is refused"));
+    assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
+    let (message, usage) = exit.stderr.split_once("\n\nUsage: gemini ").expect("the usage");
+    assert!(usage.starts_with(words[0]), "{usage}");
+    message.to_owned()
+}
+
+/// Returns the message of a line that is neither a subcommand nor a prompt.
+fn unclear(words: &[&str]) -> String {
+    let exit = read(words).expect_err(&format!("{words:?} is refused"));
+    assert_eq!((exit.code, exit.stdout.as_str()), (42, ""), "{words:?}");
+    exit.stderr
+}
+
 /// Returns the message of a line that uses an unavailable feature.
 fn postponed(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
@@ -190,10 +207,6 @@ fn unusable_lines() {
             &["--approval-mode", "autoEdit"],
             "Invalid values:\n  Argument: approval-mode, Given: \"autoEdit\", Choices: \"default\", \"auto_edit\", \"yolo\", \"plan\"",
         ),
-        (
-            &["demo", "-o", "xml"],
-            "Invalid values:\n  Argument: output-format, Given: \"xml\", Choices: \"text\", \"json\", \"stream-json\"",
-        ),
         (&["-r", "--session-id", "x"], exclusive),
         (&["--session-file", "f", "--session-id", "x"], exclusive),
         (
@@ -239,6 +252,8 @@ fn what_comes_later_is_never_ignored() {
         (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),
         (&["undo"], "The subcommand undo"),
         (&["sessions", "--json"], "The subcommand sessions"),
+        (&["sessions", "list"], "The subcommand sessions"),
+        (&["-m", "pro", "undo"], "The subcommand undo"),
     ];
     for (words, subject) in table {
         let message = postponed(words);
@@ -326,41 +341,100 @@ fn flags_over_settings_are_reported() {
 }
 
 #[test]
-fn lines_about_settings_that_are_not_whole() {
+fn incomplete_lines_of_subcommands() {
     for (words, message) in [
         (&["config"][..], "You need at least one command before continuing."),
+        (&["-m", "pro", "config"], "You need at least one command before continuing."),
+        (&["policy"], "You need at least one command before continuing."),
+        (&["prompt"], "You need at least one command before continuing."),
         (&["config", "set", "general.vimMode"], "config set takes KEY VALUE."),
         (&["config", "set", "general", "true", "false"], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),
+        (&["config", "get", "the", "server", "going"], "config get takes KEY."),
         (&["config", "report", "general"], "config report takes no further arguments."),
         (&["config", "set", "a.b", "c", "--user", "--project"], "Only one of --user, "),
         (&["config", "get", "a.b", "--all"], "Unknown argument: all"),
         (&["config", "get", "a.b", "--nope"], "Unknown argument: nope"),
-        (&["--project", "x"], "Unknown argument: project"),
+        (&["demo", "-o", "xml"], "Invalid values:\n  Argument: output-format, Given: \"xml\""),
+        (&["demo", "--yolo"], "Unknown argument: yolo"),
+        (&["demo", "--keep", "it", "all"], "demo takes no further arguments."),
+        (&["prompt", "show", "--yolo"], "Unknown argument: yolo"),
+        (&["prompt", "show", "me"], "prompt show takes no further arguments."),
+        (&["policy", "explain"], "policy explain requires a command line."),
+        (&["policy", "list", "them"], "policy list takes no further arguments."),
+        (&["policy", "explain", "--nope", "ls"], "Unknown argument: nope"),
+        (&["completions"], "completions takes the name of one shell: bash, elvish, "),
+        (&["completions", "of", "bash"], "completions takes the name of one shell: "),
+        (&["completions", "tcsh"], "Unknown shell tcsh. The shells are bash, "),
+        (&["man", "overboard"], "man takes no further arguments."),
+        (&["version", "--yolo", "it"], "version takes no further arguments."),
     ] {
-        assert!(refused(words).starts_with(message), "{words:?}: {}", refused(words));
+        // The name of the subcommand may follow flags.
+        let start = words.iter().position(|word| !word.starts_with('-') && *word != "pro");
+        let found = if start == Some(0) {
+            refused_by_subcommand(words)
+        } else {
+            read(words).unwrap_err().stderr
+        };
+        assert!(found.starts_with(message), "{words:?}: {found}");
+    }
+    assert_eq!(refused(&["--project", "x"]), "Unknown argument: project");
+}
+
+#[test]
+fn mistyped_subcommands_are_not_prompts() {
+    for (words, suggestion) in [
+        (&["config", "lsit"][..], "Did you mean \"gemini config list\"?"),
+        (&["config", "help"], "The subcommands of config are list, get, set, "),
+        (&["config", "the", "server"], "The subcommands of config are "),
+        (&["prompt", "shwo"], "Did you mean \"gemini prompt show\"?"),
+        (&["prompt", "me", "for", "a", "name"], "The subcommands of prompt are show."),
+        (&["policy", "explian", "git", "status"], "Did you mean \"gemini policy explain\"?"),
+        (&["policy", "help"], "Did you mean \"gemini policy\" with list, lint, explain?"),
+        (&["sandbox", "stauts"], "Did you mean \"gemini sandbox status\"?"),
+        (&["demo", "now"], "Did you mean \"gemini demo\"?"),
+        (&["undo", "it"], "Did you mean \"gemini undo\"?"),
+        (&["auth", "logn"], "Did you mean \"gemini auth login\"?"),
+        (&["help", "cofnig"], "Did you mean \"gemini help config\"?"),
+        (&["version", "now"], "Did you mean \"gemini version\"?"),
+    ] {
+        let found = unclear(words);
+        assert!(found.contains(suggestion), "{words:?}: {found}");
+        assert!(found.contains("must be quoted"), "{words:?}: {found}");
     }
 }
 
 #[test]
-fn a_word_is_a_subcommand_only_if_the_whole_line_is() {
+fn prompts_that_begin_with_the_name_of_a_subcommand() {
     for (words, prompt) in [
         (&["demo", "mode", "does", "not", "start"][..], "demo mode does not start"),
-        (&["demo", "--yolo"], "demo"),
         (&["undo", "my", "change"], "undo my change"),
-        (&["completions"], "completions"),
-        (&["completions", "of", "bash"], "completions of bash"),
-        (&["completions", "tcsh"], "completions tcsh"),
-        (&["man", "overboard"], "man overboard"),
+        (&["help", "me", "out"], "help me out"),
+        (&["version", "is", "missing"], "version is missing"),
+        (&["sandbox", "the", "tests"], "sandbox the tests"),
+        (&["policy", "of", "the", "house"], "policy of the house"),
         (&["--", "demo"], "demo"),
-        (&["-m", "pro", "undo"], "undo"),
-        (&["config", "the", "server"], "config the server"),
-        (&["config", "get", "the", "server", "going"], "config get the server going"),
-        (&["config", "list", "the", "files"], "config list the files"),
-        (&["-m", "pro", "config"], "config"),
         (&["--", "config", "list"], "config list"),
+        (&["man overboard"], "man overboard"),
+        (&["config list the files"], "config list the files"),
     ] {
         assert_eq!(run(words).prompt_text().as_deref(), Some(prompt), "{words:?}");
+    }
+}
+
+#[test]
+fn a_command_line_to_explain_is_the_rest_of_the_line() {
+    for (words, command, json) in [
+        (&["ls"][..], "ls", false),
+        (&["git", "status", "--short", "--json"], "git status --short --json", false),
+        (&["--json", "git", "status", "--short"], "git status --short", true),
+        (&["git status --short", "--json"], "git status --short", true),
+        (&["--", "git", "-C", "a b", "log"], "git -C 'a b' log", false),
+    ] {
+        let line = [&["policy", "explain"], words].concat();
+        let Ok(Invocation::Policy(arguments)) = read(&line) else { panic!("{line:?}") };
+        assert_eq!(arguments.verb, PolicyVerb::Explain(command.to_owned()), "{line:?}");
+        assert_eq!(arguments.json, json, "{line:?}");
     }
 }
 
@@ -399,6 +473,18 @@ fn help_and_version_answer_whatever_else_is_there() {
             assert!(!exit.stdout.contains(hidden), "{hidden}");
         }
     }
+    for (words, usage) in [
+        (&["help"][..], "Usage: gemini [OPTIONS] [PROMPT]..."),
+        (&["help", "config"], "Usage: gemini config "),
+        (&["help", "policy", "explain"], "Usage: gemini policy explain [OPTIONS] <COMMAND>..."),
+        (&["policy", "--help"], "Usage: gemini policy "),
+    ] {
+        let exit = read(words).unwrap_err();
+        assert_eq!((exit.code, exit.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(exit.stdout.contains(usage), "{words:?}: {}", exit.stdout);
+    }
+    let exit = read(&["version"]).unwrap_err();
+    assert_eq!(exit, Exit::answer(format!("{}\n", env!("CARGO_PKG_VERSION"))));
     let exit = read(&["demo", "--help"]).unwrap_err();
     assert!(exit.stdout.starts_with("Show the agent at work"), "{}", exit.stdout);
     assert!(exit.stdout.contains("Usage: gemini demo [OPTIONS]"), "{}", exit.stdout);
@@ -409,7 +495,16 @@ fn help_and_version_answer_whatever_else_is_there() {
 fn completions_and_man_page_know_the_flags() {
     for shell in Shell::value_variants() {
         let script = completions(*shell);
-        assert!(script.contains("approval-mode") && script.contains("demo"), "{shell}");
+        for offered in ["approval-mode", "demo", "explain"] {
+            assert!(script.contains(offered), "{shell}: {offered}");
+        }
+    }
+    // The generators of the other shells offer no values of arguments.
+    for shell in [Shell::Bash, Shell::Zsh] {
+        let script = completions(shell);
+        for offered in ["general.vimMode", "BeforeTool", "flash-lite"] {
+            assert!(script.contains(offered), "{shell}: {offered}");
+        }
     }
     let page = String::from_utf8(man()).unwrap();
     assert!(page.contains(".TH pollux 1") && page.contains("approval\\-mode"), "{page}");
@@ -454,7 +549,7 @@ proptest! {
         match read(&words) {
             Ok(_) => {}
             Err(exit) => {
-                prop_assert!(exit.code <= 1);
+                prop_assert!(matches!(exit.code, 0 | 1 | 42));
                 prop_assert!(!(exit.stdout.is_empty() && exit.stderr.is_empty()));
             }
         }

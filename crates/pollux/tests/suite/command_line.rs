@@ -47,10 +47,30 @@ fn completions_and_man_page_come_from_the_same_flags() {
 }
 
 #[test]
-fn a_subcommands_name_in_a_longer_line_is_part_of_a_prompt() {
+fn mistyped_subcommands_reach_no_model() {
+    let stage = Stage::new();
+    for (arguments, code) in [
+        (&["config", "lsit"][..], 42),
+        (&["policy", "help"], 42),
+        (&["policy", "explain"], 1),
+        (&["prompt", "show", "--yolo"], 1),
+        (&["completions", "tcsh"], 1),
+        (&["man", "overboard"], 1),
+        (&["sandbox"], 1),
+        (&["hooks", "lsit"], 1),
+        (&["help"], 0),
+        (&["version"], 0),
+        (&["policy", "explain", "git", "status"], 0),
+    ] {
+        let run = stage.alone().args(arguments).run();
+        run.assert_code(code);
+        assert_eq!(run.stdout_text().is_empty(), code != 0, "{}", run.report());
+        assert_eq!(run.stderr_text().is_empty(), code == 0, "{}", run.report());
+        // The usage of the subcommand, not of the program.
+        assert!(run.stderr_text().lines().count() <= 30, "{}", run.report());
+    }
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
-    let run = stage.pollux(&["man", "overboard"]).run();
-    run.assert_code(0);
+    stage.pollux(&["man overboard"]).run().assert_code(0);
     let contents = stage.requests()[0].contents().to_vec();
     assert!(contents[0].to_string().contains("man overboard"), "{contents:?}");
 }

@@ -380,11 +380,8 @@ fn nothing_that_moves_the_cursor_reaches_the_terminal() {
 }
 
 #[test]
-fn a_prompt_that_begins_with_config_stays_a_prompt() {
-    let stage = Stage::with([pollux_testkit::reply().text("hi")]);
-    let run = stage.pollux(&["config", "the", "nginx", "server", "please"]).run();
-    run.assert_code(0);
-    assert_eq!(stage.requests().len(), 1);
+fn incomplete_lines_get_the_usage() {
+    let stage = Stage::new();
     for (words, message) in [
         (&["config", "set", "model.name"][..], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),
