@@ -10,6 +10,7 @@ use pollux_config::{Accepted, PendingSettings};
 use pollux_protocol::{ConsentItem, Operator};
 
 use crate::hooks::consent_items as hook_items;
+use crate::idle;
 use crate::setup::Beginning;
 
 mod person;
@@ -68,6 +69,8 @@ fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let mut items = found.items();
     items.extend(hook_items(found, &beginning.cwd));
     items.extend(pollux_policy::consent_items(&beginning.cwd));
+    // An answer about the others would change nothing.
+    items.retain(|item| !idle::CONSENT_KINDS.contains(&item.kind.as_str()));
     items
 }
 

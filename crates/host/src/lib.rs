@@ -22,6 +22,7 @@ mod discovery;
 mod error;
 pub mod hooks;
 mod host;
+mod idle;
 mod memory;
 mod models;
 mod options;

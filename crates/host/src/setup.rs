@@ -15,6 +15,7 @@ use pollux_protocol::{ApprovalMode, Notices};
 use pollux_shell::{Dialect, Shell, command_line};
 
 use crate::error::HostError;
+use crate::idle;
 use crate::options::RunOptions;
 use crate::rules;
 
@@ -133,7 +134,7 @@ impl Setup {
         }
         refuse_sandbox(&options, &loaded)?;
         report_trust(&loaded, &cwd, sink);
-        report_idle_settings(&loaded, sink);
+        idle::report(&loaded, &places, &cwd, sink);
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
             .map_err(|error| HostError::config(&error))?;
         let mode = approval_mode(&options, &loaded, sink)?;
@@ -173,6 +174,11 @@ impl Setup {
     /// Returns true if the settings ask for JSON output.
     pub fn is_json_configured(&self) -> bool {
         self.loaded.settings.text("output.format") == Some("json")
+    }
+
+    /// Returns the file of the custom command that a prompt calls. This version cannot run it.
+    pub fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
+        idle::custom_command(prompt, &self.loaded, &self.places, &self.cwd)
     }
 
     /// Returns the time limit for the first byte of standard input if there is a prompt without it;
@@ -287,16 +293,6 @@ fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
              To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently add it to trustedFolders.json.",
             cwd.display()
         ));
-    }
-}
-
-/// Reports enabled settings that this version does not support, so that no setting is ignored
-/// silently.
-fn report_idle_settings(loaded: &Loaded, notices: &dyn Notices) {
-    if loaded.settings.boolean("general.sessionRetention.enabled") {
-        notices.notice(
-            "[WARNING] The setting general.sessionRetention.enabled is set, but this version of Pollux does not implement it yet.",
-        );
     }
 }
 

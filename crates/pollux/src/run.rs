@@ -293,8 +293,16 @@ async fn read_input(
     prompt: String,
 ) -> Result<Input, Failure> {
     let source = if typed == prompt { PromptSource::Typed } else { PromptSource::Piped };
-    let expander = prepared.expander(source);
-    Input::prepare(&expander, &prepared.setup().called_as, prompt).await
+    let (expander, setup) = (prepared.expander(source), prepared.setup());
+    let custom = setup.custom_command(&prompt);
+    let input = Input::prepare(&expander, &setup.called_as, prompt).await?;
+    match custom.filter(|_| input.command.is_none()) {
+        Some(path) => Err(Failure::input(format!(
+            "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
+            path.display()
+        ))),
+        None => Ok(input),
+    }
 }
 
 /// Returns the result of some work, unless a signal ends the run first.

@@ -74,6 +74,11 @@ impl Finding<'_> {
     /// Checks the value at `path`. The table is searched with the dotted path. A name that contains
     /// a dot does not match any key of the table, so the rule of its group applies.
     fn visit(&mut self, path: Vec<String>, value: &Value) {
+        let own = path.iter().try_fold(self.surroundings.below, |own, name| own.get(name));
+        if own == Some(value) {
+            // The same value is in effect without the project.
+            return;
+        }
         let key = dotted(&path);
         if is_divided(&key) {
             match value {
@@ -99,10 +104,8 @@ impl Finding<'_> {
             Judgement::Asked(reason) | Judgement::AskedUnless(_, reason) => {
                 self.ask(path, value, reason);
             }
-            Judgement::IfChanged(reason) => match schema::lookup(self.surroundings.below, &key) {
-                Some(own) if own != value => self.ask(path, value, reason),
-                _ => {}
-            },
+            Judgement::IfChanged(_) if own.is_none() => {}
+            Judgement::IfChanged(reason) => self.ask(path, value, reason),
             Judgement::IfOtherVendor(reason) => {
                 let own = schema::lookup(self.surroundings.below, "model.name");
                 if !keeps_vendor(&key, value, own) {
@@ -145,6 +148,10 @@ impl Finding<'_> {
         for (name, definition) in entries {
             let mut below = path.clone();
             below.push(name.clone());
+            let own = below.iter().try_fold(self.surroundings.below, |own, name| own.get(name));
+            if own == Some(definition) {
+                continue;
+            }
             match entry {
                 Entry::Server => self.ask_server(below, name, definition),
                 Entry::Definition => self.ask(below, definition, "changes an agent"),

@@ -83,6 +83,24 @@ fn only_what_a_person_said_about_this_folder_is_pinned() {
 }
 
 #[test]
+fn values_that_equal_the_users_own_need_no_consent() {
+    let own = json!({
+        "general": {"defaultApprovalMode": "auto_edit"},
+        "tools": {"allowed": ["a", "b"], "discoveryCommand": "./find"},
+        "mcpServers": {"x": {"command": "y"}},
+        "experimental": {"a.b": 1},
+    });
+    assert_eq!(names(&own, &own), Vec::<String>::new());
+    let project = json!({
+        "general": {"defaultApprovalMode": "auto_edit"},
+        "tools": {"allowed": ["a", "b", "c"], "discoveryCommand": "./find "},
+        "mcpServers": {"x": {"command": "y"}, "z": {"command": "y"}},
+    });
+    let found = names(&project, &own);
+    assert_eq!(found, ["tools.allowed", "tools.discoveryCommand", "z"]);
+}
+
+#[test]
 fn every_part_of_an_item_is_in_its_hash() {
     let hash = |kind, name, content: &[u8]| item(kind, name, String::new(), content).hash;
     let one = hash("hook", "a", b"x");

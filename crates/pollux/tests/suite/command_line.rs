@@ -148,12 +148,42 @@ fn debugging_can_be_asked_for_by_a_variable() {
 }
 
 #[test]
-fn what_is_set_up_and_not_acted_on_is_named() {
+fn configuration_without_effect_is_reported_once() {
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
-    stage.home.settings(&serde_json::json!({"general": {"sessionRetention": {"enabled": true}}}));
+    stage.home.settings(&serde_json::json!({
+        "general": {"sessionRetention": {"enabled": true}, "checkpointing": {"enabled": true}},
+        "mcpServers": {"github": {"command": "x"}, "files": {"command": "y"}},
+    }));
+    stage.home.user_file("commands/git/commit.toml", "prompt = \"x\"");
+    stage.home.user_file("commands/fix.toml", "prompt = \"x\"");
+    stage.home.user_file("skills/release/SKILL.md", "---\nname: release\n---\n");
+    stage.home.user_file("agents/reviewer.md", "---\nname: reviewer\n---\n");
+    stage.home.user_file("extensions/notes/gemini-extension.json", "{}");
+    stage.home.project_file(".gemini/commands/tidy.toml", "prompt = \"x\"");
     let run = stage.pollux(&["-p", "go"]).run();
-    let name = "general.sessionRetention.enabled";
-    assert!(run.stderr_text().contains(&format!("{name} is set")), "{}", run.report());
+    run.assert_code(0);
+    let lines: Vec<String> = run.stderr_text().lines().map(str::to_owned).collect();
+    let [line] = &lines[..] else { panic!("{}", run.report()) };
+    for named in [
+        "MCP servers (github, files)",
+        "custom commands (fix, git, tidy)",
+        "skills (release)",
+        "subagents (reviewer)",
+        "extensions (notes)",
+        "general.checkpointing.enabled",
+        "general.sessionRetention.enabled",
+    ] {
+        assert!(line.contains(named), "{named}: {line}");
+    }
+
+    for prompt in ["/fix it", "/git:commit", "/tidy"] {
+        let run = stage.pollux(&["-p", prompt]).run();
+        run.assert_code(42);
+        assert!(run.stderr_text().contains("Custom commands are not available"), "{prompt}");
+    }
+    assert_eq!(stage.requests().len(), 1);
+    stage.server.stream(pollux_testkit::reply().text("hi"));
+    stage.pollux(&["-p", "/nosuch:../fix x"]).run().assert_code(0);
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! Configuration of Gemini CLI that this version does not act on. It is reported at each start,
+//! because a user would otherwise rely on it.
+
+use std::path::{Path, PathBuf};
+
+use pollux_config::consent::{kinds, short};
+use pollux_config::{Loaded, Places, schema};
+use pollux_fs::EntryKind;
+use pollux_protocol::Notices;
+use serde_json::Value;
+
+/// Kinds of consent items that do not take effect in this version, whatever the user answers.
+pub(crate) const CONSENT_KINDS: [&str; 4] =
+    [kinds::MCP_SERVER, kinds::CUSTOM_COMMAND, kinds::SUBAGENT, kinds::SKILL];
+
+/// Maximum number of names of one kind in the report.
+const MAX_NAMES: usize = 4;
+
+/// Kind of definitions below a `.gemini` folder.
+struct Definitions {
+    plural: &'static str,
+    /// Folder below `.gemini`.
+    folder: &'static str,
+    /// True for an entry of the folder that is a definition or may contain some.
+    is_one: fn(&Path) -> bool,
+}
+
+const DEFINITIONS: [Definitions; 4] = [
+    Definitions {
+        plural: "custom commands",
+        folder: "commands",
+        is_one: |path| has_extension(path, "toml") || is_kind(path, EntryKind::Directory),
+    },
+    Definitions {
+        plural: "skills",
+        folder: "skills",
+        is_one: |path| is_kind(&path.join("SKILL.md"), EntryKind::File),
+    },
+    Definitions {
+        plural: "subagents",
+        folder: "agents",
+        is_one: |path| has_extension(path, "md"),
+    },
+    Definitions {
+        plural: "extensions",
+        folder: "extensions",
+        is_one: |path| is_kind(&path.join("gemini-extension.json"), EntryKind::File),
+    },
+];
+
+/// Reports in one line what is configured without effect.
+pub(crate) fn report(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
+    let found = found(loaded, places, cwd);
+    if !found.is_empty() {
+        notices.notice(&format!(
+            "[WARNING] Configured, but not available in this version of Pollux yet: {}.",
+            found.join("; ")
+        ));
+    }
+}
+
+/// Returns the configuration without effect, one text for each kind.
+fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
+    let names: Vec<String> = servers.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    found.extend(listed("MCP servers", &names));
+    let mut folders = vec![places.gemini_dir()];
+    if loaded.trust.is_trusted() && cwd != places.home {
+        folders.push(cwd.join(pollux_config::GEMINI_DIR));
+    }
+    for definitions in &DEFINITIONS {
+        let names: Vec<String> = folders
+            .iter()
+            .flat_map(|folder| entries(&folder.join(definitions.folder)))
+            .filter(|path| (definitions.is_one)(path))
+            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        found.extend(listed(definitions.plural, &names));
+    }
+    let defaults = schema::defaults();
+    let is_idle = |setting: &&schema::Setting| {
+        let value = loaded.settings.value(setting.key);
+        !setting.acted_on
+            && setting.key != "mcpServers"
+            && value.is_some_and(|value| schema::lookup(&defaults, setting.key) != Some(value))
+    };
+    let settings: Vec<String> =
+        schema::all().filter(is_idle).map(|setting| setting.key.to_owned()).collect();
+    found.extend(listed("settings", &settings));
+    found
+}
+
+/// Returns the kind with the first names; `None` if there are no names.
+fn listed(plural: &str, names: &[String]) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    let shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| short(name)).collect();
+    let more = names.len() - shown.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Some(format!("{plural} ({}{more})", shown.join(", ")))
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = pollux_fs::list_directory(folder).unwrap_or_default();
+    entries.into_iter().map(|entry| entry.path).collect()
+}
+
+/// Returns true for an entry of this kind; links are followed.
+fn is_kind(path: &Path, kind: EntryKind) -> bool {
+    pollux_fs::info(path).is_ok_and(|info| info.kind == kind)
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
+}
+
+/// Returns the file of the custom command that a prompt calls, the project's before the user's.
+pub(crate) fn custom_command(
+    prompt: &str,
+    loaded: &Loaded,
+    places: &Places,
+    cwd: &Path,
+) -> Option<PathBuf> {
+    let name = prompt.strip_prefix('/')?.split_whitespace().next()?;
+    let parts: Vec<&str> = name.split(':').collect();
+    if parts.iter().any(|part| part.is_empty() || part.contains(['/', '\\']) || *part == "..") {
+        return None;
+    }
+    let mut path: PathBuf = parts.iter().collect();
+    path.as_mut_os_string().push(".toml");
+    let own = cwd.join(pollux_config::GEMINI_DIR);
+    let trusted = loaded.trust.is_trusted().then_some(own);
+    let folders = trusted.into_iter().chain([places.gemini_dir()]);
+    folders.map(|folder| folder.join("commands").join(&path)).find(|path| is_kind(path, EntryKind::File))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_few_names_are_listed() {
+        let names = |count| (0..count).map(|number| format!("n{number}")).collect::<Vec<_>>();
+        assert_eq!(listed("skills", &[]), None);
+        assert_eq!(listed("skills", &names(2)).unwrap(), "skills (n0, n1)");
+        assert_eq!(listed("skills", &names(9)).unwrap(), "skills (n0, n1, n2, n3 and 5 more)");
+        assert_eq!(listed("skills", &["\u{1b}[2J".to_owned()]).unwrap(), "skills (\\u{1b}[2J)");
+    }
+}
