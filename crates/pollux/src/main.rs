@@ -30,9 +30,8 @@ use arguments::{Exit, Invocation};
 use process::Process;
 
 fn main() -> ExitCode {
-    // First of all, while this process is unchanged: it may be a confined child that becomes
-    // another program.
-    if let Some(code) = pollux_shell::sandbox::confined_child() {
+    // First of all, while this process is unchanged: it may be a helper of another Pollux process.
+    if let Some(code) = pollux_shell::helper() {
         return code;
     }
     allocator::settle();

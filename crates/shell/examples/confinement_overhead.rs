@@ -12,11 +12,12 @@ use std::time::Instant;
 
 use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
-use pollux_shell::sandbox::{SandboxPlaces, SandboxSpec, confined_child, set_helper};
+use pollux_shell::sandbox::{SandboxPlaces, SandboxSpec};
+use pollux_shell::{helper, set_helper};
 use pollux_shell::{ChildSpec, Confinement, Program, status_in_foreground};
 
 fn main() -> std::process::ExitCode {
-    if let Some(code) = confined_child() {
+    if let Some(code) = helper() {
         return code;
     }
     let mut arguments = std::env::args().skip(1);

@@ -6,6 +6,7 @@ use std::path::Path;
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::sessions::is_running;
+use crate::temporary;
 
 /// Maximum number of bytes that are read, because a hostile command may have written the list.
 const LIST_BYTES: u64 = 16 * 1024;
@@ -23,7 +24,7 @@ pub(crate) struct JobList {
 
 impl JobList {
     pub(crate) fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("pollux-shell-").tempdir()?;
+        let folder = temporary::private_folder(temporary::JOBS)?;
         let file = NamedTempFile::new_in(folder.path())?;
         Ok(Self { file, _folder: folder })
     }

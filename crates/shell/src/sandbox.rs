@@ -38,12 +38,13 @@ mod linux;
 
 pub use audit::{SandboxAudit, SandboxChange, SandboxChangeKind};
 pub use evidence::{SandboxWall, wall_in};
-pub use linux::{confined_child, set_helper, sweep};
 pub use live_audits::{RunningAudit, audit_rest, forget_ended_audits, own_change};
 pub use places::SandboxPlaces;
 pub use plan::SandboxPlan;
 pub use support::{SandboxMechanisms, SandboxSupport};
 
+#[cfg(target_os = "linux")]
+pub(crate) use linux::confined_child;
 pub(crate) use linux::{ConfinedStart, confine};
 
 /// Network access of a child process at `workspace-write`. `inspect` never allows it, `protect`

@@ -5,7 +5,7 @@
 //! (`set -m`), and on Linux also daemons, which leave the session and outlive their parents. Pollux
 //! becomes the parent of such daemons, and a mark that every process inherits identifies their
 //! owner. Processes that were started by other code in this program have no such mark and are left
-//! alone.
+//! alone. If Pollux itself is killed, a supervisor process ends the marked processes (Linux only).
 
 use std::io;
 use std::process::Command;
@@ -16,6 +16,8 @@ mod group;
 mod model;
 mod orphans;
 mod registry;
+#[cfg(target_os = "linux")]
+mod supervisor;
 #[cfg_attr(target_os = "linux", path = "sessions/linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "sessions/unix.rs")]
 #[cfg_attr(windows, path = "sessions/windows.rs")]
@@ -24,6 +26,8 @@ mod system;
 pub(crate) use model::{Leader, Leftovers, Owner, Reading, SessionKind};
 #[cfg(unix)]
 pub(crate) use system::mark_this_process;
+#[cfg(target_os = "linux")]
+pub(crate) use supervisor::supervise;
 pub(crate) use system::{is_running, reading};
 
 use ending::{end, end_in_background};
@@ -35,12 +39,14 @@ const REMEMBERED: usize = 64;
 
 /// Ends everything that our children left running, including daemons, and waits until it is gone:
 /// SIGTERM, up to 200 ms, SIGKILL, up to one second. Returns immediately if nothing is left. Must
-/// be called before the program exits. Blocks.
+/// be called once, before the program exits. Blocks.
 pub fn reap_all() {
     let left = registry().leaders();
     if (!left.is_empty() || system::adopts_orphans()) && end(system::Members::everyone(&left)) {
         registry().forget(left);
     }
+    #[cfg(target_os = "linux")]
+    supervisor::dismiss();
 }
 
 /// Returns true if the child may still have a living process.
@@ -85,6 +91,8 @@ impl Session {
         owner: Owner,
     ) -> io::Result<(tokio::process::Child, Self)> {
         let mut command = tokio::process::Command::from(command);
+        #[cfg(target_os = "linux")]
+        supervisor::start();
         let mut registry = registry();
         system::adopt_orphans();
         let child = command.spawn()?;

@@ -61,7 +61,7 @@ fn output_is_cut_to_what_the_model_has_room_for() {
 fn standard_input_is_closed() {
     let stage = Stage::new();
     // The program's own input stays open; the command must not read it.
-    let run = yolo(&stage, "cat; echo over").stdin_held_open().run();
+    let run = yolo(&stage, "cat; echo over").args(["--no-stdin"]).stdin_held_open().run();
     run.assert_code(0);
     assert_eq!(lines(&stage.response()), ["Output: over"]);
 }
@@ -73,6 +73,40 @@ fn a_command_ends_when_its_child_does() {
     let pid = stage.home.read_project_file("pid").trim().to_owned();
     assert_eq!(lines(&reported), ["Output: done".to_owned(), format!("Background PIDs: {pid}")]);
     assert!(!is_alive(pid.parse().unwrap()), "nothing outlives the program");
+}
+
+/// Waits up to ten seconds for a condition.
+#[cfg(target_os = "linux")]
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() {
+        assert!(start.elapsed().as_secs() < 10, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_program_leaves_nothing_behind() {
+    let stage = Stage::new();
+    // The command, a child in a session of its own, and a daemon without living parents.
+    let line = "echo $$ > pids; setsid sh -c 'echo $$ >> pids; exec sleep 600' & \
+                (setsid sh -c 'echo $$ >> pids; trap \"\" TERM; sleep 600; sleep 600' &); sleep 600";
+    let running = yolo(&stage, line).spawn();
+    let pids = || -> Vec<u32> {
+        let text = fs::read_to_string(stage.home.project().join("pids")).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    };
+    wait_until("three processes", || pids().len() == 3);
+    let folders = || {
+        let entries = fs::read_dir(stage.home.temporary()).unwrap().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("pollux-")).count()
+    };
+    assert_eq!(folders(), 1);
+    running.signal(rustix::process::Signal::KILL);
+    drop(running.wait());
+    wait_until("all commands end", || pids().into_iter().all(|pid| !is_alive(pid)));
+    wait_until("the temporary folder is removed", || folders() == 0);
 }
 
 #[test]

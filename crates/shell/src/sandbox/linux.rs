@@ -5,7 +5,6 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 use pollux_protocol::ConfinementLevel;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -14,6 +13,7 @@ use tempfile::TempDir;
 use super::survey::WorkspaceSurvey;
 use super::{SandboxPlan, SandboxSpec, SandboxSupport};
 use crate::error::ShellError;
+use crate::{helper, temporary};
 
 mod capabilities;
 mod confined_child;
@@ -23,15 +23,10 @@ mod other_mounts;
 mod probe;
 mod system_calls;
 
-pub use confined_child::confined_child;
+pub(crate) use confined_child::confined_child;
 pub(super) use other_mounts::OtherMounts;
 pub(super) use probe::probe;
 
-/// First argument of a helper. No shell and no user passes this text.
-const CONFINE: &str = "\u{1}pollux-confine";
-/// Prefix of the names of private temporary folders. The process id of their Pollux process
-/// follows.
-const TEMPORARY: &str = "pollux-inspect-";
 /// Maximum length of a helper's report, in bytes.
 const REPORT_BYTES: usize = 64 * 1024;
 /// First byte of every report, which shows that the program is really a helper.
@@ -41,21 +36,9 @@ const SETUP_FAILED: u8 = b's';
 /// Second byte of a report: the program could not be started; the error number follows.
 const EXEC_FAILED: u8 = b'x';
 
-static HELPER: OnceLock<PathBuf> = OnceLock::new();
-
-/// Sets the program that confines children; its `main` must call [`confined_child`] first. A
-/// program that makes this call itself need not set another. Only the first call has an effect.
-pub fn set_helper(program: PathBuf) {
-    HELPER.get_or_init(|| program);
-}
-
 /// Returns true if there is a program that confines children.
 pub(super) fn has_helper() -> bool {
-    HELPER.get().is_some()
-}
-
-fn helper() -> &'static Path {
-    HELPER.get().map_or(Path::new("/proc/self/exe"), PathBuf::as_path)
+    helper::program().is_some()
 }
 
 /// A confined child during its start, in the parent process. The child is started while the plan is
@@ -84,7 +67,8 @@ pub(crate) fn confine(
     }
     let temporary = if spec.level == ConfinementLevel::Inspect {
         let folder =
-            private_folder().map_err(|error| refuse(format!("no private folder: {error}")))?;
+            temporary::private_folder(temporary::INSPECT)
+                .map_err(|error| refuse(format!("no private folder: {error}")))?;
         Some(folder)
     } else {
         None
@@ -98,9 +82,9 @@ pub(crate) fn confine(
         report: pipe()?,
         temporary,
     };
-    let mut command = Command::new(helper());
+    let mut command = Command::new(helper::program().unwrap_or(Path::new("/proc/self/exe")));
     command
-        .arg(CONFINE)
+        .arg(helper::CONFINE)
         .arg(start.plan.0.as_raw_fd().to_string())
         .arg(start.report.1.as_raw_fd().to_string())
         .arg(program)
@@ -183,27 +167,4 @@ fn read_all(file: &OwnedFd, limit: usize) -> io::Result<Vec<u8>> {
         bytes.extend_from_slice(&buffer[..read]);
     }
     Ok(bytes)
-}
-
-fn private_folder() -> io::Result<TempDir> {
-    static SWEPT: OnceLock<()> = OnceLock::new();
-    SWEPT.get_or_init(sweep);
-    tempfile::Builder::new().prefix(&format!("{TEMPORARY}{}-", std::process::id())).tempdir()
-}
-
-/// Removes the private temporary folders of Pollux processes that were killed.
-pub fn sweep() {
-    let Ok(entries) = std::env::temp_dir().read_dir() else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY)) else {
-            continue;
-        };
-        let owner = rest.split_once('-').and_then(|(number, _)| number.parse().ok());
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && owner.is_some_and(|owner| !crate::sessions::is_running(owner)) {
-            // Folders of other users cannot be removed, and the error is ignored.
-            pollux_fs::remove_tree(&entry.path()).ok();
-        }
-    }
 }

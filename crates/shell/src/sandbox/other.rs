@@ -1,22 +1,11 @@
 //! macOS and Windows: only the level `none` is available.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::Path;
+use std::process::Command;
 
 use super::{SandboxMechanisms, SandboxSpec, SandboxSupport};
 use crate::error::ShellError;
-
-/// Returns `None`: there are no confined children.
-pub fn confined_child() -> Option<ExitCode> {
-    None
-}
-
-/// Has no effect.
-pub fn set_helper(_program: PathBuf) {}
-
-/// Has no effect: there are no private folders.
-pub fn sweep() {}
 
 /// Returns no mechanisms.
 pub(super) fn probe() -> SandboxMechanisms {

@@ -19,6 +19,7 @@ mod mark;
 
 pub(crate) use input::reading;
 pub(crate) use mark::mark_this_process;
+pub(super) use mark::unmark_this_process;
 
 /// Length of the read buffer, in bytes: enough for the fields up to the start time, with any
 /// process name.
@@ -75,16 +76,22 @@ impl Process {
         })
     }
 
+    /// Returns all processes, with the marks of the children of this program.
     fn all() -> Vec<Self> {
+        let own = std::process::id();
+        Self::list(|process| process.parent == own)
+    }
+
+    /// Returns all processes, with the marks of those that `has_mark` selects.
+    fn list(has_mark: impl Fn(&Self) -> bool) -> Vec<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(CWD, "/proc", flags, Mode::empty()).and_then(Dir::new);
         let Ok(folder) = folder else { return Vec::new() };
-        let own = std::process::id();
         folder
             .flatten()
             .filter_map(|entry| Self::read(entry.file_name().to_str().ok()?.parse().ok()?))
             .map(|mut process| {
-                if process.parent == own {
+                if has_mark(&process) {
                     process.owner = mark::owner_of(process.id);
                 }
                 process
@@ -174,6 +181,8 @@ enum Orphans {
     /// Also orphans of children that are no longer registered, unless they may outlive this
     /// program.
     All,
+    /// All processes with a mark of the program with this number, unless they may outlive it.
+    OfProgram(u32),
 }
 
 /// The living processes of some children: the children, their groups and sessions, and all
@@ -200,6 +209,11 @@ impl Members {
         Self::new(leaders, Orphans::All)
     }
 
+    /// Returns the processes of another Pollux program, by its process number.
+    pub(super) fn of_program(program: u32) -> Self {
+        Self::new(&[], Orphans::OfProgram(program))
+    }
+
     fn new(leaders: &[Leader], orphans: Orphans) -> Self {
         let mut members = Self {
             leaders: leaders.to_vec(),
@@ -214,7 +228,10 @@ impl Members {
 
     /// Reads the process table again.
     pub(super) fn refresh(&mut self) {
-        let processes = Process::all();
+        let processes = match self.orphans {
+            Orphans::OfProgram(_) => Process::list(|_| true),
+            Orphans::OfLeaders | Orphans::All => Process::all(),
+        };
         if processes.is_empty() {
             return self.refresh_without_proc();
         }
@@ -279,7 +296,12 @@ fn select(
     let sessions = still_ours(leaders, processes);
     let owners: BTreeSet<Owner> = leaders.iter().map(|leader| leader.owner).collect();
     let is_member = |owner: Owner| {
-        owners.contains(&owner) || orphans == Orphans::All && owner.leftovers() == Leftovers::End
+        let is_orphan = match orphans {
+            Orphans::OfLeaders => false,
+            Orphans::All => true,
+            Orphans::OfProgram(program) => owner.program() == u64::from(program),
+        };
+        owners.contains(&owner) || is_orphan && owner.leftovers() == Leftovers::End
     };
     let is_root = |process: &&Process| {
         [process.id, process.group, process.session].iter().any(|id| sessions.contains(id))

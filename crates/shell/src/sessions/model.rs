@@ -55,6 +55,12 @@ impl Owner {
         (value >> 56 == Self::PATTERN >> 56).then_some(Self(value))
     }
 
+    /// Returns the process number of the program that started the child.
+    #[cfg(target_os = "linux")]
+    pub(super) fn program(self) -> u64 {
+        self.0 >> 32 & Self::PROGRAM_BITS
+    }
+
     pub(super) fn leftovers(self) -> Leftovers {
         if self.0 & Self::KEEP == 0 { Leftovers::End } else { Leftovers::Keep }
     }
@@ -106,6 +112,7 @@ mod tests {
         for owner in [end, keep] {
             assert_eq!(Owner::from_value(owner.value()), Some(owner));
             assert!(owner.value() < 1 << 63);
+            assert_eq!(owner.program(), u64::from(std::process::id()));
         }
         for other in [0, 1024, u64::MAX, u64::MAX >> 1, 1 << 62] {
             assert_eq!(Owner::from_value(other), None, "{other}");

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 use pollux_protocol::ConfinementLevel;
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use super::{CONFINE, EXEC_FAILED, READY, SETUP_FAILED, read_all, write_all};
+use super::{EXEC_FAILED, READY, SETUP_FAILED, read_all, write_all};
 use super::{capabilities, landlock, namespace, probe, system_calls};
 use crate::sandbox::SandboxPlan;
 
@@ -17,27 +17,20 @@ const PLAN_BYTES: usize = 16 << 20;
 /// Exit code of a helper that cannot become the program; only the parent sees it.
 const FAILED: u8 = 126;
 
-/// Confines this process and becomes the target program, if this process was started as a helper.
-/// Must be the first call of `main`. Returns `None` if the process is not a helper, and the exit
-/// code after a failure.
-pub fn confined_child() -> Option<ExitCode> {
-    super::set_helper("/proc/self/exe".into());
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != CONFINE {
-        return None;
-    }
+/// Confines this process and becomes the target program. Returns the exit code after a failure.
+pub(crate) fn confined_child(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut file = || -> Option<OwnedFd> {
         let number: RawFd =
             arguments.next()?.to_str()?.parse().ok().filter(|&number| number > 2)?;
         owned(number)
     };
-    let (Some(plan), Some(report)) = (file(), file()) else { return Some(ExitCode::from(FAILED)) };
-    let Some(program) = arguments.next() else { return Some(ExitCode::from(FAILED)) };
+    let (Some(plan), Some(report)) = (file(), file()) else { return ExitCode::from(FAILED) };
+    let Some(program) = arguments.next() else { return ExitCode::from(FAILED) };
     let (kind, message) = run(&plan, &report, &program, arguments.collect());
     // The write fails if the parent has ended; then nobody reads the report.
     let ready: &[u8] = if kind == SETUP_FAILED { &[READY, kind] } else { &[kind] };
     write_all(&report, &[ready, &message[..]].concat()).ok();
-    Some(ExitCode::from(FAILED))
+    ExitCode::from(FAILED)
 }
 
 #[expect(unsafe_code, reason = "an inherited file is known by its number only")]

@@ -23,6 +23,12 @@ pub(crate) fn mark_this_process(owner: Owner) {
     setrlimit(Resource::Locks, Rlimit { current: Some(owner.value()), maximum }).ok();
 }
 
+/// Removes the mark that this process has inherited if it runs inside a command of Pollux.
+pub(crate) fn unmark_this_process() {
+    let maximum = getrlimit(Resource::Locks).maximum;
+    setrlimit(Resource::Locks, Rlimit { current: maximum, maximum }).ok();
+}
+
 /// Returns the owner of a process, from its mark; `None` for a process with the same limit as this
 /// program, because other code in this program has started it.
 pub(super) fn owner_of(process: u32) -> Option<Owner> {

@@ -1,0 +1,71 @@
+//! Private temporary folders of this process. The name contains the process number, so the folders
+//! of a process that was killed are recognised and removed later.
+
+use std::io;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+use crate::sessions::is_running;
+
+/// Prefix of the name; the purpose and the process number follow.
+const PREFIX: &str = "pollux-";
+/// Purposes of the folders.
+const PURPOSES: [&str; 2] = [JOBS, INSPECT];
+
+/// Purpose: the list of background jobs of a command.
+pub(crate) const JOBS: &str = "shell";
+/// Purpose: the temporary folder of a command that can write nowhere else.
+pub(crate) const INSPECT: &str = "inspect";
+
+/// Creates a folder that only the owner can read and that is removed with the value. The first call
+/// also removes the folders of killed processes, in the background.
+pub(crate) fn private_folder(purpose: &str) -> io::Result<TempDir> {
+    static SWEPT: OnceLock<()> = OnceLock::new();
+    // Reading a temporary folder with many entries takes long, and the command does not wait for
+    // it. Without a thread the folders stay until the next start.
+    SWEPT.get_or_init(|| drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep)));
+    let prefix = format!("{PREFIX}{purpose}-{}-", std::process::id());
+    tempfile::Builder::new().prefix(&prefix).tempdir()
+}
+
+/// Removes the private folders of processes that no longer run.
+pub(crate) fn sweep() {
+    let Ok(entries) = pollux_fs::list_directory(&std::env::temp_dir()) else { return };
+    for entry in entries {
+        let is_folder = entry.kind == pollux_fs::EntryKind::Directory;
+        if is_folder && owner(&entry.name).is_some_and(|owner| !is_running(owner)) {
+            // Folders of other users cannot be removed, and the error is ignored.
+            pollux_fs::remove_tree(&entry.path).ok();
+        }
+    }
+}
+
+/// Returns the number of the process that created a folder of this name.
+fn owner(name: &str) -> Option<u32> {
+    let rest = name.strip_prefix(PREFIX)?;
+    let rest = PURPOSES.iter().find_map(|purpose| rest.strip_prefix(purpose))?;
+    rest.strip_prefix('-')?.split_once('-')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_killed_processes_are_removed() {
+        let own = private_folder(JOBS).unwrap();
+        let name = own.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(owner(name), Some(std::process::id()), "{name}");
+        for foreign in ["pollux-test-1-x", "pollux-shell-x-y", "pollux-shell-1", "shell-1-x"] {
+            assert_eq!(owner(foreign), None, "{foreign}");
+        }
+        // No process has this number.
+        let mut left = tempfile::Builder::new();
+        let left = left.prefix("pollux-shell-4999999-").tempdir().unwrap();
+        std::fs::write(left.path().join("file"), "x").unwrap();
+        sweep();
+        assert!(!left.path().exists());
+        assert!(own.path().exists());
+    }
+}
