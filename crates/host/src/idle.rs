@@ -36,11 +36,7 @@ const DEFINITIONS: [Definitions; 4] = [
         folder: "skills",
         is_one: |path| is_kind(&path.join("SKILL.md"), EntryKind::File),
     },
-    Definitions {
-        plural: "subagents",
-        folder: "agents",
-        is_one: |path| has_extension(path, "md"),
-    },
+    Definitions { plural: "subagents", folder: "agents", is_one: |path| has_extension(path, "md") },
     Definitions {
         plural: "extensions",
         folder: "extensions",
@@ -133,7 +129,9 @@ pub(crate) fn custom_command(
     let own = cwd.join(pollux_config::GEMINI_DIR);
     let trusted = loaded.trust.is_trusted().then_some(own);
     let folders = trusted.into_iter().chain([places.gemini_dir()]);
-    folders.map(|folder| folder.join("commands").join(&path)).find(|path| is_kind(path, EntryKind::File))
+    folders
+        .map(|folder| folder.join("commands").join(&path))
+        .find(|path| is_kind(path, EntryKind::File))
 }
 
 #[cfg(test)]

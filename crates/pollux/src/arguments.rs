@@ -134,8 +134,9 @@ pub(crate) fn parse(
                 let words: Vec<&String> = std::iter::once(group).chain(rest).collect();
                 return Err(Exit::answer(help_of(&words, called_as)));
             }
-            let refuse_hooks =
-                |message: String| Exit::refusal(format!("{message}\n{}", help_of(&[group], called_as)));
+            let refuse_hooks = |message: String| {
+                Exit::refusal(format!("{message}\n{}", help_of(&[group], called_as)))
+            };
             return hooks::read(rest).map(Invocation::Hooks).map_err(refuse_hooks);
         }
         return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));

@@ -13,8 +13,8 @@ use std::time::Instant;
 use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::{SandboxPlaces, SandboxSpec};
-use pollux_shell::{helper, set_helper};
 use pollux_shell::{ChildSpec, Confinement, Program, status_in_foreground};
+use pollux_shell::{helper, set_helper};
 
 fn main() -> std::process::ExitCode {
     if let Some(code) = helper() {

@@ -117,9 +117,8 @@ pub(crate) fn evaluated(command: &str) -> String {
 
 /// Returns `text` as one word of a POSIX shell, quoted where that is necessary.
 pub fn quoted(text: &str) -> String {
-    let is_plain = |character: char| {
-        character.is_ascii_alphanumeric() || "-_./:=@,+%".contains(character)
-    };
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "-_./:=@,+%".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }

@@ -24,10 +24,10 @@ mod supervisor;
 mod system;
 
 pub(crate) use model::{Leader, Leftovers, Owner, Reading, SessionKind};
-#[cfg(unix)]
-pub(crate) use system::mark_this_process;
 #[cfg(target_os = "linux")]
 pub(crate) use supervisor::supervise;
+#[cfg(unix)]
+pub(crate) use system::mark_this_process;
 pub(crate) use system::{is_running, reading};
 
 use ending::{end, end_in_background};

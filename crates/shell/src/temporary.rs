@@ -24,7 +24,8 @@ pub(crate) fn private_folder(purpose: &str) -> io::Result<TempDir> {
     static SWEPT: OnceLock<()> = OnceLock::new();
     // Reading a temporary folder with many entries takes long, and the command does not wait for
     // it. Without a thread the folders stay until the next start.
-    SWEPT.get_or_init(|| drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep)));
+    SWEPT
+        .get_or_init(|| drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep)));
     let prefix = format!("{PREFIX}{purpose}-{}-", std::process::id());
     tempfile::Builder::new().prefix(&prefix).tempdir()
 }

@@ -113,9 +113,8 @@ pub(super) fn read(line: &Line<'_>) -> Result<ConfigArguments, String> {
     let form = words.get(1).and_then(|name| FORMS.iter().find(|form| form.name == *name));
     let form = form.ok_or(checks::NO_VERB)?;
     let values = &words[2..];
-    let is_known = |name: &str| {
-        name == "json" || OVER_SETTINGS.contains(&name) || form.flags.contains(&name)
-    };
+    let is_known =
+        |name: &str| name == "json" || OVER_SETTINGS.contains(&name) || form.flags.contains(&name);
     checks::unknown(line, &is_known)?;
     if values.len() != form.values.len() {
         return Err(usage(form));

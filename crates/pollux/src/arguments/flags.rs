@@ -334,11 +334,7 @@ fn policy() -> Command {
 }
 
 /// Returns a subcommand that has verbs.
-fn group<const N: usize>(
-    name: &'static str,
-    about: &'static str,
-    verbs: [Command; N],
-) -> Command {
+fn group<const N: usize>(name: &'static str, about: &'static str, verbs: [Command; N]) -> Command {
     Command::new(name)
         .about(about)
         .disable_help_flag(true)

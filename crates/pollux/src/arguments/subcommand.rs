@@ -75,7 +75,9 @@ fn meaning(words: &[&str], option_follows: bool, verbs: &[String]) -> Meaning {
 /// Returns the verb that is the word, or the first that is within one edit of it.
 fn nearest<'v>(word: &str, verbs: &'v [String]) -> Option<&'v str> {
     let exact = verbs.iter().find(|verb| *verb == word);
-    exact.or_else(|| verbs.iter().find(|verb| spelling::is_one_edit(word, verb))).map(String::as_str)
+    exact
+        .or_else(|| verbs.iter().find(|verb| spelling::is_one_edit(word, verb)))
+        .map(String::as_str)
 }
 
 /// Refuses a line that is neither a subcommand nor clearly a prompt.
@@ -112,9 +114,8 @@ fn invocation(
     called_as: &str,
 ) -> Result<Invocation, Exit> {
     let name = words[0];
-    let refuse = |message: String| {
-        Exit::refusal(format!("{message}\n{}", help_of(words, called_as)))
-    };
+    let refuse =
+        |message: String| Exit::refusal(format!("{message}\n{}", help_of(words, called_as)));
     if !verbs.is_empty() && name != flags::HELP {
         match words.get(1) {
             None if later::verbs(name).is_some() => {}

@@ -248,6 +248,20 @@ fn no_socket_and_no_other_process_can_be_reached_at_inspect() {
     }
 }
 
+/// Returns the standard output. Of a mask of signals it keeps the first 31: the C library uses the
+/// next two itself, and their state depends on whether the program has started a thread.
+fn portable(output: &Output) -> String {
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| match line.split_once(":\t").filter(|(name, _)| name.starts_with("Sig"))
+    {
+        Some((name, mask)) => {
+            format!("{name}: {:x}\n", u64::from_str_radix(mask, 16).unwrap() & 0x7fff_ffff)
+        }
+        None => format!("{line}\n"),
+    };
+    lines.lines().map(line).collect()
+}
+
 #[test]
 fn exit_codes_signals_streams_and_environment_equal_those_without_confinement() {
     let script = "trap - PIPE; umask; ulimit -n; env -u TMPDIR -u TMP -u TEMP -u GIT_OPTIONAL_LOCKS -u GIT_NO_LAZY_FETCH \
@@ -259,11 +273,10 @@ fn exit_codes_signals_streams_and_environment_equal_those_without_confinement() 
         assert!(expected.status.success() && !expected.stdout.is_empty());
         for level in LEVELS.into_iter().filter(|level| holds(user, level)) {
             let run = place.run(level, script);
-            let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
-            assert_eq!(text(&run), text(&expected), "{user:?} {level}");
+            assert_eq!(portable(&run), portable(&expected), "{user:?} {level}");
             if level != "none" {
                 let open = place.run(level, "exec 9>&-; ls /proc/self/fd | wc -l");
-                assert_eq!(text(&open).trim(), "4", "only the standard streams are inherited");
+                assert_eq!(portable(&open).trim(), "4", "only the standard streams are inherited");
             }
             for (script, code) in [("exit 7", 7), ("kill -9 $$", 137), ("kill -15 $$", 143)] {
                 assert_eq!(place.run(level, script).status.code(), Some(code), "{level} {script}");

@@ -66,9 +66,8 @@ pub(crate) fn confine(
         return Err(refuse(reason.trim_end_matches('.').to_owned()));
     }
     let temporary = if spec.level == ConfinementLevel::Inspect {
-        let folder =
-            temporary::private_folder(temporary::INSPECT)
-                .map_err(|error| refuse(format!("no private folder: {error}")))?;
+        let folder = temporary::private_folder(temporary::INSPECT)
+            .map_err(|error| refuse(format!("no private folder: {error}")))?;
         Some(folder)
     } else {
         None

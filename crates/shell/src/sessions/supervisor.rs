@@ -34,9 +34,8 @@ static SUPERVISION: Mutex<Supervision> = Mutex::new(Supervision::NotStarted);
 pub(super) fn start() {
     let mut supervision = SUPERVISION.lock().unwrap_or_else(PoisonError::into_inner);
     if matches!(*supervision, Supervision::NotStarted) {
-        *supervision = spawn().map_or(Supervision::Over, |(child, pipe)| {
-            Supervision::Running(child, pipe)
-        });
+        *supervision =
+            spawn().map_or(Supervision::Over, |(child, pipe)| Supervision::Running(child, pipe));
     }
 }
 
