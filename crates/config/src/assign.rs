@@ -14,7 +14,7 @@ mod tests;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AssignError {
     /// No setting has this key.
-    #[error("There is no setting {key}.{}", meant(*.suggestion))]
+    #[error("There is no setting {}.{}", named(key), meant(*.suggestion))]
     Unknown {
         /// The key as given.
         key: String,
@@ -51,6 +51,16 @@ pub enum AssignError {
         /// Exact problem inside the value, as a sentence that starts with a space.
         detail: Option<String>,
     },
+    /// The number is outside of the setting's range.
+    #[error("{key} takes a number from {} to {}, not {given}.", range.0, range.1)]
+    OutOfRange {
+        /// The key as given.
+        key: String,
+        /// Smallest and largest number.
+        range: (u32, u32),
+        /// The given number.
+        given: String,
+    },
     /// The setting has no effect in this file.
     #[error("{key} cannot be set there: {reason}.")]
     NotHere {
@@ -59,6 +69,10 @@ pub enum AssignError {
         /// Reason why the setting has no effect.
         reason: &'static str,
     },
+}
+
+fn named(key: &str) -> &str {
+    if key.is_empty() { "\"\"" } else { key }
 }
 
 fn meant(suggestion: Option<&str>) -> String {
@@ -150,6 +164,16 @@ pub fn value(key: &str, kind: SettingKind, text: &str) -> Result<Value, AssignEr
     if is_single && is_reference(text) {
         return Ok(Value::from(text));
     }
+    if let Err(error) = serde_json::from_str::<Value>(text)
+        && is_meant_as_json(kind, text)
+    {
+        return Err(AssignError::WrongValue {
+            key: key.to_owned(),
+            expected: wanted(kind),
+            given: shown(text),
+            detail: Some(format!(" It is not valid JSON: {error}.")),
+        });
+    }
     let mut issues = Vec::new();
     for mut candidate in candidates {
         let found = check_value(kind, key, &mut candidate);
@@ -166,6 +190,32 @@ pub fn value(key: &str, kind: SettingKind, text: &str) -> Result<Value, AssignEr
         inside.filter(|_| !is_single).map(|issue| format!(" {}: {}.", issue.key, issue.message));
     let given = if text.is_empty() { "nothing".to_owned() } else { shown(text) };
     Err(AssignError::WrongValue { key: key.to_owned(), expected: wanted(kind), given, detail })
+}
+
+/// Returns true if the text begins like a list or an object that the type accepts.
+fn is_meant_as_json(kind: SettingKind, text: &str) -> bool {
+    match kind {
+        SettingKind::Either(kinds) => kinds.iter().any(|kind| is_meant_as_json(*kind, text)),
+        SettingKind::List(_) => text.trim_start().starts_with('['),
+        SettingKind::Map(_) | SettingKind::Record(_) => text.trim_start().starts_with('{'),
+        _ => false,
+    }
+}
+
+/// Checks that a number is in the range of its setting.
+///
+/// # Errors
+/// Fails with [`AssignError::OutOfRange`].
+pub fn check_range(key: &str, setting: &Setting, value: &Value) -> Result<(), AssignError> {
+    match (setting.range, value.as_f64()) {
+        (Some((least, most)), Some(given))
+            if !(f64::from(least)..=f64::from(most)).contains(&given) =>
+        {
+            let given = value.to_string();
+            Err(AssignError::OutOfRange { key: key.to_owned(), range: (least, most), given })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a description of a type, with an example for lists and objects.

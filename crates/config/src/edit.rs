@@ -104,11 +104,37 @@ fn node<'n, 't>(root: &'n Node<'t>, key: &[&str]) -> Option<&'n Node<'t>> {
 }
 
 /// Returns the text without `key`, or the unchanged text if the key does not exist. Repeats of the
-/// key are removed too, because otherwise they would take effect.
+/// key are removed too, because otherwise they would take effect. Groups that become empty are
+/// removed as well, except for groups with comments.
 ///
 /// # Errors
 /// Fails if the file is invalid, with line and column.
 pub fn unset(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxError> {
+    let changed = unset_one(path, text, key)?;
+    match key.split_last() {
+        Some((_, groups)) if !groups.is_empty() && changed != text => {
+            if is_blank_group(&changed, groups) {
+                unset(path, &changed, groups)
+            } else {
+                Ok(changed)
+            }
+        }
+        _ => Ok(changed),
+    }
+}
+
+/// Returns true if the value at a key is an object that contains nothing, not even a comment.
+fn is_blank_group(text: &str, key: &[&str]) -> bool {
+    let body = jsonc::without_mark(text);
+    let parsed = parse_to_ast(body, &CollectOptions::default(), &jsonc::strict());
+    let range =
+        parsed.ok().and_then(|parsed| Some(node(&parsed.value?, key)?.as_object()?.range()));
+    let inside = range.and_then(|range| body.get(range.start + 1..range.end - 1));
+    inside.is_some_and(|inside| inside.trim().is_empty())
+}
+
+/// Returns the text without `key`; groups that become empty stay.
+fn unset_one(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxError> {
     let body = jsonc::without_mark(text);
     let Some((name, groups)) = key.split_last() else { return Ok(text.to_owned()) };
     if body.trim().is_empty() {

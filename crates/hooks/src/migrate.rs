@@ -76,7 +76,10 @@ pub fn migrate(
             continue;
         };
         if pollux_protocol::HookEvent::of_name(ours).is_none() {
-            migrated.remarks.push(format!("Pollux has no event {name}: its hooks will not run."));
+            migrated
+                .remarks
+                .push(format!("Pollux has no event {name}; its hooks were not imported."));
+            continue;
         }
         for definition in definitions {
             migrated.take(name, ours, definition);

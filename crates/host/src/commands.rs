@@ -18,6 +18,8 @@ mod permissions;
 mod plan;
 mod session;
 
+pub use permissions::set_trust;
+
 /// Commands of Gemini CLI that need a screen. In a headless run they are an error; other unknown
 /// commands are sent to the model as text.
 const OF_A_SCREEN: [&str; 15] = [

@@ -238,7 +238,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
             let off = matches!(word.trim().to_lowercase().as_str(), "0" | "false" | "");
             (!off, variables::GEMINI_SANDBOX)
         }
-        (None, Some(true)) => return Err(HostError::General(NO_SANDBOX.to_owned())),
+        (None, Some(true)) => return Err(HostError::Sandbox(NO_SANDBOX.to_owned())),
         (None, Some(false)) => (false, ""),
         (None, None) => {
             let setting = loaded.settings.value("tools.sandbox");

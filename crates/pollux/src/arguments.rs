@@ -18,6 +18,7 @@ mod generate;
 mod hooks;
 mod later;
 mod line;
+mod man;
 mod options;
 mod sandbox;
 mod subcommand;
@@ -29,10 +30,11 @@ pub(crate) use clap_complete::Shell;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
 pub(crate) use flags::{
     Arguments, DemoArguments, OutputFormat, PolicyArguments, PolicyVerb, PromptArguments,
-    RuleArguments,
+    RuleArguments, TrustArguments,
 };
-pub(crate) use generate::{completions, man};
+pub(crate) use generate::completions;
 pub(crate) use hooks::{HooksArguments, HooksVerb};
+pub(crate) use man::man;
 pub(crate) use sandbox::SandboxArguments;
 
 use line::{Asked, Line, Table};
@@ -76,6 +78,8 @@ pub(crate) enum Invocation {
     Hooks(HooksArguments),
     /// `sandbox VERB`.
     Sandbox(SandboxArguments),
+    /// `trust`.
+    Trust(TrustArguments),
     /// `completions SHELL`.
     Completions(Shell),
     /// `man`.
@@ -112,6 +116,7 @@ pub(crate) fn parse(
         config::flags(),
         flags::policy_flags(),
         flags::prompt_flags(),
+        flags::trust(),
         later::reserved_flags(),
     ]);
     let line = Line::read(&table, words, later::GROUPS);

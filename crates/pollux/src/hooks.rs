@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pollux_config::{FileScope, Loaded, Places, edit, edit_file, jsonc};
+use pollux_config::{FileScope, LayerFileState, Loaded, Places, edit, edit_file, jsonc};
 use pollux_hooks::{
     EventResult, Hook, HookDefinitions, HookOptions, HookResult, HookRun, Hooks, sample,
 };
@@ -115,6 +115,11 @@ impl HooksContext {
         if lines.is_empty() {
             lines.push("No hooks are configured.".to_owned());
         }
+        for file in &self.loaded.files {
+            if let LayerFileState::Skipped(reason) = &file.state {
+                lines.push(format!("{}: not read: {reason}", file.path.display()));
+            }
+        }
         Answer { text: lines.join("\n"), json: json!({ "hooks": items }), code: 0 }
     }
 
@@ -131,7 +136,18 @@ impl HooksContext {
         let outcome = runtime.block_on(self.hooks().fire(&payload, &cancel));
         runtime.shutdown_background();
         pollux_shell::reap_all();
-        Ok(tested(event, &outcome))
+        let matchers = self.matchers(event);
+        Ok(tested(event, tool, &matchers, &outcome))
+    }
+}
+
+impl HooksContext {
+    /// Returns the matchers of the hooks of an event.
+    fn matchers(&self, event: HookEvent) -> Vec<String> {
+        let hooks = self.found.hooks.iter().filter(|hook| hook.event == event);
+        let mut matchers: Vec<String> = hooks.filter_map(|hook| hook.matcher.clone()).collect();
+        matchers.dedup();
+        matchers
     }
 }
 
@@ -167,11 +183,17 @@ fn item(hook: &Hook, state: &str) -> Value {
 }
 
 /// Returns the result of a sample event. The exit code is 1 if a hook failed.
-fn tested(event: HookEvent, outcome: &EventResult) -> Answer {
+fn tested(event: HookEvent, tool: &str, matchers: &[String], outcome: &EventResult) -> Answer {
     let effects = effects(&outcome.result);
     let mut lines: Vec<String> = outcome.runs.iter().flat_map(reported).collect();
     if outcome.runs.is_empty() {
-        lines.push(format!("No hook runs at this {event}."));
+        lines.push(match matchers {
+            [] => format!("No hook runs at {event}."),
+            _ => format!(
+                "No hook runs at {event} of {tool}. There are hooks for {}: choose a tool with --tool NAME.",
+                matchers.join(", ")
+            ),
+        });
     } else if effects.is_empty() {
         lines.push("Nothing would change.".to_owned());
     }

@@ -23,6 +23,7 @@ mod sandbox;
 mod signals;
 mod stderr;
 mod stdout;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Prompt(arguments)) => program::prompt(&process, arguments),
         Ok(Invocation::Hooks(arguments)) => hooks::run(&process, &arguments),
         Ok(Invocation::Sandbox(arguments)) => program::sandbox(&process, &arguments),
+        Ok(Invocation::Trust(arguments)) => trust::run(&process, &arguments),
         Ok(Invocation::Completions(shell)) => print(&arguments::completions(shell)),
         Ok(Invocation::Man) => print(&String::from_utf8_lossy(&arguments::man())),
         Err(Exit { code, stdout, stderr }) => {

@@ -39,6 +39,29 @@ fn words_become_values_of_the_type() {
 }
 
 #[test]
+fn numbers_without_effect_are_refused() {
+    for (key, value, message) in [
+        ("general.maxAttempts", json!(10), ""),
+        ("general.maxAttempts", json!("$ATTEMPTS"), ""),
+        (
+            "general.maxAttempts",
+            json!(99),
+            "general.maxAttempts takes a number from 1 to 10, not 99.",
+        ),
+        (
+            "general.maxAttempts",
+            json!(0.5),
+            "general.maxAttempts takes a number from 1 to 10, not 0.5.",
+        ),
+        ("pollux.shell.timeout", json!(1e9), ""),
+    ] {
+        let (setting, _) = target(key).unwrap();
+        let error = check_range(key, setting, &value).err();
+        assert_eq!(error.map(|error| error.to_string()).unwrap_or_default(), message, "{key}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_with_what_is_allowed() {
     for (key, text, words) in [
         ("general.vimMode", "maybe", "general.vimMode takes true or false, not \"maybe\"."),
@@ -71,7 +94,12 @@ fn what_is_wrong_is_said_with_what_is_allowed() {
         ("mcpServers.x.comand", "y", "There is no setting mcpServers.x.comand."),
         ("mcpServers.__proto__.command", "y", "There is no setting mcpServers.__proto__.command."),
         ("mcpServers..command", "y", "There is no setting mcpServers..command."),
-        ("", "y", "There is no setting ."),
+        ("", "y", "There is no setting \"\"."),
+        (
+            "context.fileName",
+            "[\"A.md\"",
+            "not \"[\"A.md\"\". It is not valid JSON: EOF while parsing a list at line 1 column 7.",
+        ),
     ] {
         let message = typed(key, text).unwrap_err();
         assert!(message.ends_with(words), "{message}");

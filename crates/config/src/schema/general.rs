@@ -45,7 +45,7 @@ pub(super) static TABLE: &[Setting] = &[
     unset("general.plan.directory", SettingKind::Text, "Folder in the project where plans are kept.").restart(),
     boolean("general.plan.modelRouting", true, "Uses a stronger model for planning and a faster one afterwards.").idle(),
     boolean("general.retryFetchErrors", true, "Retries requests after network errors."),
-    integer("general.maxAttempts", 10, "Maximum number of attempts for a request, at most 10."),
+    integer("general.maxAttempts", 10, "Maximum number of attempts for a request, at most 10.").within(1, 10),
     boolean("general.debugKeystrokeLogging", false, "Logs keystrokes in debug mode.").idle(),
     // Off by default, unlike in Gemini CLI: the user's work is never deleted without a request.
     boolean("general.sessionRetention.enabled", false, "Deletes old sessions at start. Pollux only deletes a session on request.").idle(),

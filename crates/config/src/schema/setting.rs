@@ -71,6 +71,8 @@ pub struct Setting {
     pub variables: &'static [&'static str],
     /// Flag that overrides the setting. (The flag's folders are added to a list of folders.)
     pub flag: Option<&'static str>,
+    /// Smallest and largest number that has an effect.
+    pub range: Option<(u32, u32)>,
     /// Effect of the setting, in one or two sentences.
     pub description: &'static str,
 }
@@ -154,6 +156,12 @@ impl Setting {
         self
     }
 
+    /// Sets the smallest and the largest number that has an effect.
+    pub(super) const fn within(mut self, least: u32, most: u32) -> Self {
+        self.range = Some((least, most));
+        self
+    }
+
     /// Sets the flag that overrides the setting.
     pub(super) const fn flag(mut self, name: &'static str) -> Self {
         self.flag = Some(name);
@@ -177,6 +185,7 @@ const fn setting(
         acted_on: true,
         variables: &[],
         flag: None,
+        range: None,
         description,
     }
 }

@@ -56,24 +56,7 @@ impl Permissions {
     }
 
     fn set(&self, folder: &str, level: TrustLevel) -> Result<String, CommandError> {
-        let folder = self.folder(folder)?;
-        let failed = |error: pollux_config::ConfigError| CommandError(error.to_string());
-        if level != TrustLevel::DoNotTrust {
-            // Recorded first, so that the items of the folder are asked about and never count as
-            // agreed to.
-            ConsentStore::record(&self.places, &folder, &[]).map_err(failed)?;
-        }
-        TrustStore::set(&self.places, &folder, level).map_err(failed)?;
-        let word = if level == TrustLevel::DoNotTrust { "not trusted" } else { "trusted" };
-        Ok(format!("{} is {word} from the next start.", folder.display()))
-    }
-
-    fn folder(&self, given: &str) -> Result<PathBuf, CommandError> {
-        let folder = pollux_fs::absolute(&self.cwd, Path::new(given));
-        if folder.is_dir() {
-            return Ok(folder);
-        }
-        Err(CommandError(format!("{} is not a folder.", folder.display())))
+        set_trust(&self.places, &self.cwd, folder, level).map_err(CommandError)
     }
 
     fn ask(&self) -> Result<String, CommandError> {
@@ -85,6 +68,31 @@ impl Permissions {
             .map_err(|error| CommandError(error.to_string()))?;
         Ok(format!("{} forgotten. The next start asks again.", counted("answer", count)))
     }
+}
+
+/// Stores whether a folder is trusted; `folder` is relative to `cwd`. Returns a message.
+///
+/// # Errors
+/// Message about a folder that does not exist, and about a file that cannot be changed.
+pub fn set_trust(
+    places: &Places,
+    cwd: &Path,
+    folder: &str,
+    level: TrustLevel,
+) -> Result<String, String> {
+    let folder = pollux_fs::absolute(cwd, Path::new(folder));
+    if !folder.is_dir() {
+        return Err(format!("{} is not a folder.", folder.display()));
+    }
+    let failed = |error: pollux_config::ConfigError| error.to_string();
+    if level != TrustLevel::DoNotTrust {
+        // Recorded first, so that the items of the folder are asked about and never count as agreed
+        // to.
+        ConsentStore::record(places, &folder, &[]).map_err(failed)?;
+    }
+    TrustStore::set(places, &folder, level).map_err(failed)?;
+    let word = if level == TrustLevel::DoNotTrust { "not trusted" } else { "trusted" };
+    Ok(format!("{} is {word} from the next start.", folder.display()))
 }
 
 /// Returns the trust level and its source as text.

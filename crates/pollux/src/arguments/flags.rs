@@ -30,6 +30,8 @@ pub(super) const MAN: &str = "man";
 
 /// Verb that shows the prompt.
 const SHOW: &str = "show";
+/// Name of the subcommand that trusts a folder.
+pub(super) const TRUST: &str = "trust";
 /// Name of the subcommand that prints the help.
 pub(super) const HELP: &str = "help";
 /// Name of the subcommand that prints the version.
@@ -304,6 +306,18 @@ pub(crate) struct PromptArguments {
     pub(crate) debug: bool,
 }
 
+/// Folder and flags of `trust`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct TrustArguments {
+    /// The folder; the current one if omitted
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    pub(crate) folder: String,
+
+    /// Stop trusting the folder
+    #[arg(long)]
+    pub(crate) revoke: bool,
+}
+
 /// Returns the main command, including the flags that are not available yet.
 pub(super) fn main(called_as: &str) -> Command {
     let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
@@ -362,6 +376,14 @@ pub(super) fn prompt_flags() -> Command {
     PromptArguments::augment_args(Command::new(PROMPT))
 }
 
+/// Returns the subcommand `trust`.
+pub(super) fn trust() -> Command {
+    let trust = Command::new(TRUST).disable_help_flag(true).arg(help_flag());
+    TrustArguments::augment_args(trust)
+        .about("Trust a folder permanently, without accepting the items in it that could do harm")
+        .long_about(None)
+}
+
 /// Returns the subcommand `demo`.
 pub(super) fn demo() -> Command {
     let demo = Command::new(DEMO).disable_help_flag(true).arg(help_flag());
@@ -390,6 +412,7 @@ pub(super) fn whole(called_as: &str) -> Command {
             policy(),
             prompt(),
             sandbox::command(&help_flag),
+            trust(),
             completions,
             man,
             Command::new(HELP)

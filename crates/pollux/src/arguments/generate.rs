@@ -1,4 +1,4 @@
-//! Completions and the man page, from the same declaration as the parser.
+//! Completions, from the same declaration as the parser.
 
 use clap::Command;
 use clap::builder::PossibleValuesParser;
@@ -8,7 +8,7 @@ use pollux_protocol::HookEvent;
 
 use super::flags;
 
-/// Name of the program in both.
+/// Name of the program.
 const PROGRAM: &str = "pollux";
 
 /// Returns the completion script for `shell`.
@@ -37,12 +37,4 @@ fn with_values(whole: Command) -> Command {
             one_of(one_of(verb, "key", keys()), "event", events())
         })
     })
-}
-
-/// Returns the man page (section 1) in roff.
-pub(crate) fn man() -> Vec<u8> {
-    let mut page = Vec::new();
-    let command = flags::whole(PROGRAM).version(super::version());
-    // Writing to memory does not fail.
-    clap_mangen::Man::new(command).render(&mut page).map(|()| page).unwrap_or_default()
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | no other word, or an option as the second word | the subcommand |
 //! | a verb of the subcommand as the second word, or a word within one edit of it | the subcommand |
+//! | `trust` with one other word | the subcommand |
 //! | any line that begins with `completions`, `config`, `man` or `prompt` | the subcommand |
 //! | another line of three or more words | a prompt |
 //! | another line of two words | neither; it is refused |
@@ -16,7 +17,9 @@
 use clap::{Command, FromArgMatches};
 use pollux_protocol::spelling;
 
-use super::flags::{self, DemoArguments, PolicyArguments, PolicyVerb, PromptArguments};
+use super::flags::{
+    self, DemoArguments, PolicyArguments, PolicyVerb, PromptArguments, TrustArguments,
+};
 use super::line::Line;
 use super::{Exit, Invocation, checks, config, help_of, later, version};
 
@@ -66,7 +69,8 @@ fn meaning(words: &[&str], option_follows: bool, verbs: &[String]) -> Meaning {
     let Some(second) = words.get(1).filter(|_| !option_follows) else {
         return Meaning::Subcommand;
     };
-    if GREEDY.contains(&words[0]) || nearest(second, verbs).is_some() {
+    let is_operand = words[0] == flags::TRUST && words.len() == 2;
+    if is_operand || GREEDY.contains(&words[0]) || nearest(second, verbs).is_some() {
         return Meaning::Subcommand;
     }
     if words.len() > 2 { Meaning::Prompt } else { Meaning::Neither }
@@ -141,6 +145,7 @@ fn invocation(
             let arguments = read::<PromptArguments>(line, flags::prompt_flags());
             arguments.map(Invocation::Prompt).map_err(refuse)
         }
+        flags::TRUST => trust(line, words).map(Invocation::Trust).map_err(refuse),
         flags::COMPLETIONS => shell(line, words).map(Invocation::Completions).map_err(refuse),
         flags::MAN => {
             none_left(words, 1).and_then(|()| checks::only_global(line)).map_err(refuse)?;
@@ -173,6 +178,13 @@ fn policy(line: &Line<'_>, words: &[&str]) -> Result<PolicyArguments, String> {
     };
     let arguments = read::<PolicyArguments>(line, flags::policy_flags())?;
     Ok(PolicyArguments { verb, ..arguments })
+}
+
+fn trust(line: &Line<'_>, words: &[&str]) -> Result<TrustArguments, String> {
+    none_left(words, 2)?;
+    checks::flags_of(line, &flags::trust())?;
+    let folder = words.get(1).copied().unwrap_or(".").to_owned();
+    Ok(TrustArguments { folder, revoke: line.switch("revoke") == Some(true) })
 }
 
 /// Returns the command line that these words make. A single word is a quoted command line.
@@ -239,6 +251,8 @@ mod tests {
             ("config the server please", &verbs, Subcommand),
             ("prompt me for a name", &verbs, Subcommand),
             ("completions of bash", &[], Subcommand),
+            ("trust ../other", &[], Subcommand),
+            ("trust me now", &[], Prompt),
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             assert_eq!(meaning(&words, false, verbs), expected, "{line}");

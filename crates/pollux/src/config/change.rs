@@ -22,6 +22,7 @@ pub(super) fn set(
     let (setting, kind) = assign::target(key).map_err(refused)?;
     assign::check_scope(key, setting, scope).map_err(refused)?;
     let value = assign::value(key, kind, text).map_err(refused)?;
+    assign::check_range(key, setting, &value).map_err(refused)?;
     let path = file(context, scope)?;
     let names: Vec<&str> = key.split('.').collect();
     let changed = edit_file(scope, &path, &|text| edit::set(&path, text, &names, &value))

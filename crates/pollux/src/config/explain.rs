@@ -17,7 +17,7 @@ const LONGEST: usize = 48;
 /// Explains one key.
 pub(super) fn explain(loaded: &Loaded, given: &[Given], key: &str) -> Result<Answer, Failure> {
     let explanation = Inspection::new(loaded, given).explain(key);
-    let is_somewhere = explanation.steps.iter().any(|step| step.outcome != SourceOutcome::Unset);
+    let is_somewhere = explanation.steps.iter().any(|step| step.value.is_some());
     let is_known = explanation.setting.is_some() || is_somewhere && !schema::is_group(key);
     if !is_known || schema::is_group(key) {
         assign::target(key).map_err(|error| Failure::general(error.to_string()))?;

@@ -8,11 +8,14 @@ use serde_json::{Value, json};
 use super::{Answer, place, shown};
 use crate::exit::Failure;
 
+/// Key that editors read and Pollux ignores.
+const SCHEMA: &str = "$schema";
+
 /// Returns the settings that are set, or all, each with its effective value and its source.
 pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
     let inspection = Inspection::new(loaded, given);
     let keys = if all {
-        schema::all().map(|setting| setting.key).collect()
+        schema::all().map(|setting| setting.key).filter(|key| *key != SCHEMA).collect()
     } else {
         inspection.set_keys()
     };
@@ -31,7 +34,11 @@ pub(super) fn list(loaded: &Loaded, given: &[Given], all: bool) -> Answer {
         let sources: Vec<_> = sources.iter().map(|step| step.source.as_str()).collect();
         items.push(json!({ "key": key, "value": value, "sources": sources }));
     }
+    let is_empty = lines.is_empty();
     let mut answer = Answer::new(lines.join("\n"), json!({ "settings": items }));
+    if is_empty {
+        answer.notes.push("No setting is set. The defaults are in config list --all.".to_owned());
+    }
     if !loaded.unknown_keys.is_empty() {
         let count = loaded.unknown_keys.len();
         answer.notes.push(format!("Unknown keys in the files: {count}. See config report."));

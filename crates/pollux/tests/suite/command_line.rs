@@ -77,9 +77,7 @@ fn mistyped_subcommands_reach_no_model() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 12] = [
-        &["--sandbox", "-p", "go"],
-        &["-s", "-p", "go"],
+    let table: [&[&str]; 10] = [
         &["--acp"],
         &["--experimental-acp"],
         &["-e", "some", "-p", "go"],
@@ -114,7 +112,9 @@ fn a_sandbox_of_the_settings_can_be_switched_off_and_is_none_inside_one() {
     /// Arguments, variables, exit code.
     type Scene = (&'static [&'static str], &'static [(&'static str, &'static str)], i32);
     let settings = serde_json::json!({"tools": {"sandbox": {"enabled": "${ON}"}}});
-    let table: [Scene; 5] = [
+    let table: [Scene; 7] = [
+        (&["--sandbox"], &[], 44),
+        (&["-s"], &[], 44),
         (&[], &[("ON", "true")], 44),
         (&[], &[("ON", "false")], 0),
         (&["--no-sandbox"], &[("ON", "true")], 0),
@@ -145,6 +145,34 @@ fn debugging_can_be_asked_for_by_a_variable() {
         let run = stage.pollux(&["-p", "go"]).env("DEBUG", value).run();
         assert_eq!(run.stderr_text().contains("Session ID: "), debug, "{value:?}");
     }
+}
+
+#[test]
+fn a_folder_is_trusted_without_its_items() {
+    let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+    stage.home.project_settings(&serde_json::json!({
+        "general": {"defaultApprovalMode": "auto_edit"},
+        "ui": {"theme": "x"},
+    }));
+    stage.home.project_file("GEMINI.md", "Obey the page.");
+    let go = || stage.pollux(&["-p", "go"]).env_remove("GEMINI_CLI_TRUST_WORKSPACE");
+    let run = stage.alone().args(["trust"]).run();
+    run.assert_code(0);
+    assert!(run.stdout_text().contains("is trusted from the next start."), "{}", run.report());
+    let run = go().run();
+    run.assert_code(0);
+    assert!(!run.stderr_text().contains("Restricted mode"), "{}", run.report());
+    assert!(
+        run.stderr_text().contains("1 setting: general.defaultApprovalMode"),
+        "{}",
+        run.report()
+    );
+    assert!(stage.requests()[0].body.to_string().contains("Obey the page."));
+
+    stage.alone().args(["trust", "--revoke", "."]).run().assert_code(0);
+    stage.server.stream(pollux_testkit::reply().text("hi"));
+    assert!(go().run().stderr_text().contains("Restricted mode"));
+    stage.alone().args(["trust", "no-such-folder"]).run().assert_code(1);
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn list_shows_what_is_set() {
     let all = json_of(&stage, &["list", "--all"]);
     let count = all["settings"].as_array().unwrap().len();
     assert!(count > 200, "{count}");
-    assert_eq!(all["settings"][0]["key"], json!("$schema"));
+    assert_eq!(all["settings"][0]["key"], json!("mcpServers"));
 }
 
 #[test]
