@@ -150,8 +150,6 @@ pub struct Quirks {
     pub return_reasoning: Option<ReasoningKey>,
     /// Key of the maximum response size, for vendors whose default is small.
     pub max_tokens_key: Option<String>,
-    /// True if models may write their thoughts as `<think>…</think>` before the answer.
-    pub think_tags: bool,
     /// True for a server on the user's own machine.
     pub local: bool,
 }
@@ -167,7 +165,6 @@ impl Default for Quirks {
             audio: false,
             return_reasoning: None,
             max_tokens_key: None,
-            think_tags: false,
             local: false,
         }
     }

@@ -25,8 +25,6 @@ const MAX_THOUGHT: usize = 8 * 1024;
 pub(super) struct Reading {
     /// True if calls are fenced blocks in the text.
     pub(super) emulated: bool,
-    /// True if thoughts may be enclosed in tags.
-    pub(super) think_tags: bool,
     /// Kind of reasoning that must be sent back.
     pub(super) reasoning: Option<ReasoningKey>,
     /// Original names of the functions.
@@ -67,7 +65,7 @@ pub(super) struct Answer {
 impl Answer {
     pub(super) fn new(reading: Reading) -> Self {
         Self {
-            splitter: Splitter::new(reading.think_tags, reading.emulated),
+            splitter: Splitter::new(reading.emulated),
             emulated: reading.emulated,
             thought: String::new(),
             calls: Calls::default(),

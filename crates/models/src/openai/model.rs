@@ -149,7 +149,6 @@ impl ChatModel {
         self.check_size(tokens, cancel).await?;
         let reading = Reading {
             emulated,
-            think_tags: self.quirks.think_tags,
             reasoning: self.quirks.return_reasoning,
             names,
             refusals: Arc::clone(&self.service.refusals),
@@ -251,11 +250,8 @@ impl Model for ChatModel {
         };
         let encoded = self.encode(&request, &Arc::new(settings), &FrameCache::default())?;
         self.check_size(encoded.tokens, &cancel).await?;
-        let reading = Reading {
-            think_tags: self.quirks.think_tags,
-            refusals: Arc::clone(&self.service.refusals),
-            ..Reading::default()
-        };
+        let reading =
+            Reading { refusals: Arc::clone(&self.service.refusals), ..Reading::default() };
         let ask = || {
             let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
             let asked = self.service.ask(&self.name, body, on_retry, JSON_ATTEMPTS, &cancel);

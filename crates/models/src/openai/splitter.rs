@@ -49,10 +49,9 @@ enum State {
 }
 
 impl Splitter {
-    /// Creates a splitter. `tags`: thoughts may be in tags; `blocks`: calls may be in blocks.
-    pub(super) fn new(tags: bool, blocks: bool) -> Self {
-        let state = if tags { State::Start } else { State::Text { line_start: true } };
-        Self { state, blocks, held: String::new(), scanned: 0 }
+    /// Creates a splitter. `blocks` is true if calls may be in blocks.
+    pub(super) fn new(blocks: bool) -> Self {
+        Self { state: State::Start, blocks, held: String::new(), scanned: 0 }
     }
 
     /// Processes the next text.
@@ -207,8 +206,8 @@ mod tests {
     use super::*;
 
     /// Returns the pieces, with neighbours of one kind joined.
-    fn split(tags: bool, blocks: bool, words: &[&str]) -> Vec<Segment> {
-        let mut splitter = Splitter::new(tags, blocks);
+    fn split(blocks: bool, words: &[&str]) -> Vec<Segment> {
+        let mut splitter = Splitter::new(blocks);
         let mut all: Vec<Segment> = words.iter().flat_map(|words| splitter.push(words)).collect();
         all.extend(splitter.finish());
         let mut joined = Vec::new();
@@ -229,21 +228,30 @@ mod tests {
         let block = Segment::Block("{\"a\":\n 1}\n".to_owned());
         let thought = Segment::Thought("hm < 7".to_owned());
         assert_eq!(
-            split(true, true, &[CALLING]),
-            [thought, text("Look:\n"), block, text("more ```tool_call\n```tool")]
+            split(true, &[CALLING]),
+            [thought.clone(), text("Look:\n"), block, text("more ```tool_call\n```tool")]
         );
-        assert_eq!(split(false, false, &[CALLING]), [text(CALLING)]);
-        assert_eq!(split(true, false, &["no <think>x</think>"]), [text("no <think>x</think>")]);
-        assert_eq!(split(true, true, &["  <thi"]), [text("  <thi")]);
+        let answer = CALLING.rsplit_once("\n\n").unwrap().1;
+        assert_eq!(split(false, &[CALLING]), [thought, text(answer)]);
         let open = Segment::Block("{}".to_owned());
-        assert_eq!(split(false, true, &["```tool_call\n{}"]), [open]);
+        assert_eq!(split(true, &["```tool_call\n{}"]), [open]);
+    }
+
+    #[test]
+    fn tags_elsewhere_than_at_the_beginning_are_text() {
+        for words in ["no <think>x</think>", "```\n<think>x</think>\n```", "  <thi", "x</think>"] {
+            assert_eq!(split(false, &[words]), [text(words)]);
+            assert_eq!(split(true, &[words]), [text(words)]);
+        }
+        let thought = Segment::Thought("a".to_owned());
+        let twice = "<think>a</think>b <think>c</think>";
+        assert_eq!(split(false, &[twice]), [thought, text("b <think>c</think>")]);
     }
 
     proptest! {
         #[test]
         fn any_cutting_gives_the_same(
             cuts in prop::collection::vec(1usize..9, 0..80),
-            tags: bool,
             blocks: bool,
         ) {
             let mut rest = CALLING;
@@ -254,14 +262,14 @@ mod tests {
                 rest = tail;
             }
             words.push(rest);
-            prop_assert_eq!(split(tags, blocks, &words), split(tags, blocks, &[CALLING]));
+            prop_assert_eq!(split(blocks, &words), split(blocks, &[CALLING]));
         }
 
         #[test]
         fn nothing_is_lost_outside_of_blocks(words in prop::collection::vec("[`a \n]{0,6}", 0..20)) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let whole = words.concat();
-            let split = split(true, true, &words);
+            let split = split(true, &words);
             if !whole.contains(FENCE) && !whole.is_empty() {
                 prop_assert_eq!(split, [text(&whole)]);
             }

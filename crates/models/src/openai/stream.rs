@@ -1,9 +1,9 @@
 //! Streaming of a response.
 
 use bytes::{Bytes, BytesMut};
-use futures::{StreamExt, stream};
-use pollux_net::{Error, EventStream, Response, ServerEvent, SseDecoder};
-use pollux_protocol::{ChunkStream, FinishReason, ModelError, ResponseChunk};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use pollux_net::{Error, EventStream, Response};
+use pollux_protocol::{ChunkStream, FinishReason, ModelError, ModelErrorKind, ResponseChunk};
 
 use super::answer::{Answer, Reading};
 use crate::exchange::ANSWER_LIMIT;
@@ -14,16 +14,13 @@ const DONE: &str = "[DONE]";
 
 /// Response that is being received.
 struct Stream {
-    source: Source,
+    /// Response whose body has not been read yet.
+    response: Option<Response>,
+    /// Rest of the events; `None` before the first and after the last one.
+    events: Option<EventStream>,
     answer: Answer,
     /// Value of the setting `general.retryFetchErrors`.
     retry_fetch_errors: bool,
-}
-
-enum Source {
-    /// Response whose body has not been read yet.
-    Response(Response),
-    Events(EventStream),
 }
 
 /// Returns the response as chunks. Ends after the first error.
@@ -35,118 +32,90 @@ pub(super) fn chunks(
     reading: Reading,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
-    let answer = Answer::new(reading);
-    let source = Source::Response(response);
-    let state = Some(Stream { source, answer, retry_fetch_errors });
-    stream::unfold(state, |state| async { state?.next().await }).boxed()
+    let (response, answer) = (Some(response), Answer::new(reading));
+    Stream { response, events: None, answer, retry_fetch_errors }.into_chunks()
 }
-
-type Step = Option<(Result<ResponseChunk, ModelError>, Option<Stream>)>;
 
 impl Stream {
-    async fn next(mut self) -> Step {
-        if let Source::Response(response) = self.source {
-            match Body::open(response).await {
-                Ok(Body::Events(events)) => self.source = Source::Events(*events),
-                Ok(Body::Whole(bytes)) => {
-                    return Some((self.answer.take_whole(&bytes), None));
-                }
-                Err(error) => {
-                    return Some((Err(failure::in_stream(&error, self.retry_fetch_errors)), None));
-                }
+    fn into_chunks(self) -> ChunkStream {
+        let next = |mut stream: Self| async move {
+            let next = stream.next().await;
+            if next.is_err() {
+                stream.events = None;
+            }
+            next.transpose().map(|next| (next, stream))
+        };
+        stream::unfold(self, next).boxed()
+    }
+
+    async fn next(&mut self) -> Result<Option<ResponseChunk>, ModelError> {
+        let retry_fetch_errors = self.retry_fetch_errors;
+        let failed = move |error| failure::in_stream(&error, retry_fetch_errors);
+        if let Some(response) = self.response.take() {
+            match Body::open(response).await.map_err(failed)? {
+                Body::Events(events) => self.events = Some(*events),
+                Body::Whole(bytes) => return self.answer.take_whole(&bytes).map(Some),
             }
         }
-        let Source::Events(mut events) = self.source else { return None };
-        loop {
-            let Some(event) = events.next().await else { return self.answer.ended(false) };
-            let event = match event {
-                Ok(event) => event,
-                // The response is complete; an error after its end does not matter.
-                Err(error) if self.answer.is_finished() && !matches!(error, Error::Cancelled) => {
-                    return self.answer.ended(false);
+        while let Some(events) = &mut self.events {
+            let event = match events.next().await {
+                Some(Ok(event)) => event,
+                Some(Err(error))
+                    if !self.answer.is_finished() || matches!(error, Error::Cancelled) =>
+                {
+                    return Err(failed(error));
                 }
-                Err(error) => {
-                    return Some((Err(failure::in_stream(&error, self.retry_fetch_errors)), None));
+                // An error after the end of a complete response does not matter.
+                Some(Err(_)) | None => {
+                    self.events = None;
+                    return self.answer.end(false);
                 }
             };
-            match self.answer.read_event(&event) {
-                ReceivedEvent::Nothing => {}
-                ReceivedEvent::Done => return self.answer.ended(true),
-                ReceivedEvent::Chunk(chunk) => {
-                    let source = Source::Events(events);
-                    let next = chunk.is_ok().then_some(Self { source, ..self });
-                    return Some((chunk, next));
+            match event.data.trim() {
+                "" => {}
+                DONE => {
+                    self.events = None;
+                    return self.answer.end(true);
                 }
+                data => return self.answer.take_event(&event.name, data.as_bytes()).map(Some),
             }
         }
+        Ok(None)
     }
-}
-
-/// Result of processing an event.
-enum ReceivedEvent {
-    Nothing,
-    Done,
-    Chunk(Result<ResponseChunk, ModelError>),
 }
 
 impl Answer {
-    fn read_event(&mut self, event: &ServerEvent) -> ReceivedEvent {
-        match event.data.trim() {
-            "" => ReceivedEvent::Nothing,
-            DONE => ReceivedEvent::Done,
-            data => ReceivedEvent::Chunk(self.take_event(&event.name, data.as_bytes())),
-        }
-    }
-
-    /// Returns the last piece. `[DONE]` replaces a missing finish reason. A stream that stops
-    /// without either of them broke off, and its incomplete calls are not made.
-    fn ended(&mut self, done: bool) -> Step {
-        let chunk = self.last_chunk(done)?;
-        Some((Ok(chunk), None))
-    }
-
-    fn last_chunk(&mut self, done: bool) -> Option<ResponseChunk> {
+    /// Returns the last piece. `[DONE]` replaces a missing finish reason.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Broken`] (retryable) for a stream that stops without either of them. Its
+    /// incomplete calls are not made.
+    fn end(&mut self, done: bool) -> Result<Option<ResponseChunk>, ModelError> {
         if !done && !self.is_finished() {
-            return None;
+            let message = "The answer broke off before its end: no finish reason arrived.";
+            let message = failure::display(message, None);
+            let error = ModelError::new(ModelErrorKind::Broken, message);
+            return Err(ModelError { retryable: true, ..error });
         }
         let mut chunk = self.finish();
         if !self.is_finished() {
             chunk.finish = Some(FinishReason::Stop);
         }
-        (chunk != ResponseChunk::default()).then_some(chunk)
+        Ok((chunk != ResponseChunk::default()).then_some(chunk))
     }
 }
 
-/// Decodes a recorded stream of received bytes, with all reading options enabled: calls in blocks,
-/// thoughts in tags.
+/// Decodes a recorded stream, received in these pieces. Blocks of its text may call tools.
 ///
 /// # Errors
-/// The errors of [`decode_chat_chunk`](super::decode_chat_chunk), and
-/// [`ModelErrorKind::Broken`](pollux_protocol::ModelErrorKind::Broken) for bytes that are not a
-/// stream of events.
-pub fn decode_chat_stream(bytes: &[u8]) -> Result<Vec<ResponseChunk>, ModelError> {
-    let broken = |error| failure::in_stream(&Error::Stream(error), true);
-    let mut decoder = SseDecoder::default();
-    decoder.push(bytes).map_err(broken)?;
-    let end = decoder.finish();
-    let reading = Reading { emulated: true, think_tags: true, ..Reading::default() };
-    let mut answer = Answer::new(reading);
-    let mut chunks = Vec::new();
-    while let Some(event) = decoder.pop() {
-        match answer.read_event(&event) {
-            ReceivedEvent::Nothing => {}
-            ReceivedEvent::Chunk(chunk) => chunks.push(chunk?),
-            ReceivedEvent::Done => {
-                chunks.extend(answer.last_chunk(true));
-                return Ok(chunks);
-            }
-        }
-    }
-    if !answer.is_finished() {
-        end.map_err(broken)?;
-    }
-    chunks.extend(answer.last_chunk(false));
-    Ok(chunks)
+/// The errors of [`decode_chat_chunk`](super::decode_chat_chunk), and [`ModelErrorKind::Broken`]
+/// for bytes that are not a stream of events, or that stop before the end of the response.
+pub fn decode_chat_stream(pieces: Vec<Bytes>) -> Result<Vec<ResponseChunk>, ModelError> {
+    let events = EventStream::new(stream::iter(pieces.into_iter().map(Ok)));
+    let answer = Answer::new(Reading { emulated: true, ..Reading::default() });
+    let stream = Stream { response: None, events: Some(events), answer, retry_fetch_errors: true };
+    // Nothing has to be waited for.
+    stream.into_chunks().try_collect().now_or_never().unwrap_or_else(|| Ok(Vec::new()))
 }
 
 /// Body whose kind is known.

@@ -176,7 +176,7 @@ fn thoughts_are_reported_by_the_paragraph() {
 
 #[test]
 fn emulated_calls_and_thoughts_in_tags() {
-    let reading = Reading { emulated: true, think_tags: true, ..Reading::default() };
+    let reading = Reading { emulated: true, ..Reading::default() };
     let text =
         "<think>hm</think>\nI look.\n```tool_call\n{\"name\": \"glob\", \"arguments\": {}}\n```\n";
     let deltas: Vec<Value> =
@@ -190,21 +190,78 @@ fn emulated_calls_and_thoughts_in_tags() {
     assert_eq!(whole.parts[0], Part::thought("hm"));
 }
 
+fn decode_stream(bytes: &[u8]) -> Result<Vec<ResponseChunk>, ModelError> {
+    crate::decode_chat_stream(vec![bytes.to_vec().into()])
+}
+
 #[test]
 fn a_recorded_stream_is_read_whole() {
-    use crate::decode_chat_stream;
     let words = delta(&json!({"content": "<think>hm</think>yes"}));
     let stream =
         format!("data: {words}\n\ndata: {}\n\ndata: [DONE]\n\ndata: behind", finish("stop"));
-    let chunks = decode_chat_stream(stream.as_bytes()).unwrap();
+    let chunks = decode_stream(stream.as_bytes()).unwrap();
     let parts: Vec<Part> = chunks.iter().flat_map(|chunk| chunk.parts.clone()).collect();
     assert_eq!(parts, [Part::thought("hm"), Part::text("yes")]);
-    assert_eq!(decode_chat_stream(b"").unwrap(), []);
-    assert_eq!(decode_chat_stream(b"data: x\n\n").unwrap_err().kind, ModelErrorKind::Broken);
-    assert_eq!(decode_chat_stream(b"garbage").unwrap_err().kind, ModelErrorKind::Broken);
+    for broken in ["", "data: x\n\n", "garbage", &format!("data: {words}\n\n")] {
+        let error = decode_stream(broken.as_bytes()).unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Broken, "{broken}");
+    }
+}
+
+/// Returns the parts, with thoughts joined without white space, texts joined, and other parts kept.
+fn joined(parts: Vec<Part>) -> Vec<(bool, String)> {
+    let mut joined: Vec<(bool, String)> = Vec::new();
+    for part in parts {
+        let (thought, text) = match part.as_call() {
+            Some(call) => {
+                joined.push((false, format!("{}({})", call.name, call.args)));
+                joined.push((false, String::new()));
+                continue;
+            }
+            None if part.thought => {
+                let text = part.as_thought().unwrap_or_default();
+                (true, text.split_whitespace().collect::<String>())
+            }
+            None => (false, part.as_text().unwrap_or_default().to_owned()),
+        };
+        match joined.last_mut() {
+            Some((kind, before)) if *kind == thought => before.push_str(&text),
+            _ => joined.push((thought, text)),
+        }
+    }
+    joined
 }
 
 proptest! {
+    #[test]
+    fn any_cutting_of_the_text_gives_the_same_parts(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "<think>", "</think>", "<thi", "nk>", "a", " ", "\n", "\n\n", "```tool_call\n",
+                "{\"name\":\"f\"}", "\n```\n", "```",
+            ]),
+            0..12,
+        ),
+        emulated: bool,
+        cuts in prop::collection::vec(1usize..9, 0..80),
+    ) {
+        let text = pieces.concat();
+        let mut rest = text.as_str();
+        let mut deltas = Vec::new();
+        for cut in cuts {
+            let (head, tail) = rest.split_at(cut.min(rest.len()));
+            deltas.push(delta(&json!({"content": head})));
+            rest = tail;
+        }
+        deltas.extend([delta(&json!({"content": rest})), finish("stop")]);
+        let reading = Reading { emulated, ..Reading::default() };
+        let whole = [delta(&json!({"content": text})), finish("stop")];
+        prop_assert_eq!(
+            joined(read(reading.clone(), &deltas).parts),
+            joined(read(reading, &whole).parts)
+        );
+    }
+
     #[test]
     fn anything_gives_a_chunk_or_words(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Err(error) = decode_chat_chunk(&bytes) {
