@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
-    CancellationToken, Event, History, JournalError, Live, Measurement, ModelErrorKind, ModelRole,
-    Operator, Part, PromptOutcome, Todo, TurnLimit,
+    CancellationToken, Event, FinishReason, History, JournalError, Live, Measurement,
+    ModelErrorKind, ModelRole, Operator, Part, PromptOutcome, Todo, TurnLimit,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -320,6 +320,9 @@ impl AgentLoop {
                 continue;
             }
             self.satisfy(&choice, run).await?;
+            if run.finish == Some(FinishReason::MaxTokens) {
+                self.outlet().emit(Event::AnswerTruncated).await;
+            }
             let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
                 let is_stopped = run.cancel.is_cancelled();
                 return Ok(if is_stopped { PromptOutcome::Cancelled } else { PromptOutcome::Done });

@@ -17,6 +17,9 @@ pub fn notice_text(event: &Event) -> Option<String> {
             };
             Some(format!("[{label}] {text}"))
         }
+        Event::StreamRestarted => {
+            Some("[WARNING] The answer broke off or is unusable. It is requested again.".to_owned())
+        }
         Event::HookMessage { message, .. } => Some(format!("Hook system message: {message}")),
         _ => None,
     }

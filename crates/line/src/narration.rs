@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use pollux_protocol::{Display, FinishedCall};
+use pollux_protocol::{Display, Event, FinishedCall};
 use serde_json::Value;
 
 /// Maximum number of lines that are shown of a result.
@@ -58,7 +58,13 @@ pub fn cut(line: &str) -> String {
     shown
 }
 
-/// Returns the message for work that a hook has blocked.
-pub fn blocked(reason: &str) -> String {
-    format!("Agent execution blocked: {reason}")
+/// Returns the warning that an event contains; `None` for all other events.
+pub fn warning(event: &Event) -> Option<String> {
+    match event {
+        Event::Blocked { reason } => Some(format!("Agent execution blocked: {reason}")),
+        Event::AnswerTruncated => {
+            Some("The answer was cut off at the model's output limit.".to_owned())
+        }
+        _ => None,
+    }
 }

@@ -7,7 +7,7 @@ use pollux_protocol::{
     Severity,
 };
 
-use crate::narration::{self, blocked};
+use crate::narration;
 use crate::page::Page;
 
 /// Function that returns the message for a prompt that failed; `None` for every other end.
@@ -79,21 +79,24 @@ impl Story {
                 }
                 self.calls.clear();
             }
-            Event::StreamRestarted => page.line("(The answer broke off. It is asked for again.)"),
+            Event::StreamRestarted => {
+                page.line("(The answer broke off or is unusable. It is requested again.)");
+            }
             Event::Waiting(notice) => page.line(&waiting(notice)),
             Event::Compressing => page.line("Compressing chat history..."),
             Event::Notice { severity, text } => page.line(&notice(*severity, text)),
             Event::HookMessage { message, .. } => page.line(message),
-            Event::Blocked { reason } => {
-                page.end_stream();
-                page.line(&notice(Severity::Warning, &blocked(reason)));
-            }
             Event::CommandEnded(CommandOutcome::Failed(message)) => {
                 page.line(&notice(Severity::Error, message));
             }
             Event::ModeChanged(mode) => page.line(&format!("Mode: {mode}")),
             Event::PromptEnded(outcome) => tell_end(page, outcome, self.describe_failure),
-            _ => {}
+            event => {
+                if let Some(text) = narration::warning(event) {
+                    page.end_stream();
+                    page.line(&notice(Severity::Warning, &text));
+                }
+            }
         }
     }
 }
@@ -256,13 +259,16 @@ mod tests {
             }),
             Event::Text("half".to_owned()),
             Event::StreamRestarted,
+            Event::Text("half".to_owned()),
+            Event::AnswerTruncated,
             ended(PromptOutcome::Cancelled),
             ended(PromptOutcome::LogFailed("The disk is full.".to_owned())),
         ]);
         assert_eq!(
             text,
             "Model: n\nMode: autoEdit\nWarning: look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
-             (The answer broke off. It is asked for again.)\nRequest cancelled.\nError: The disk is full.\n"
+             (The answer broke off or is unusable. It is requested again.)\nhalf\n\
+             Warning: The answer was cut off at the model's output limit.\nRequest cancelled.\nError: The disk is full.\n"
         );
     }
 }

@@ -196,6 +196,8 @@ pub enum Event {
         /// Text of the message.
         message: String,
     },
+    /// The final answer was cut off, because the model reached its output limit.
+    AnswerTruncated,
     /// A hook of the user has blocked the work.
     Blocked {
         /// Reason for the block.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
-use pollux_line::narration::blocked;
+use pollux_line::narration::warning;
 
 /// Output that collects the text of the last turn and prints one object at the end, indented by two
 /// spaces, without a final newline.
@@ -29,8 +29,7 @@ impl Output for JsonOutput {
             Event::TurnStarted { .. } | Event::StreamRestarted => self.response.clear(),
             Event::Text(text) => self.response.push_str(text),
             Event::Answer(value) => self.answer = Some(Arc::clone(value)),
-            Event::Blocked { reason } => self.warnings.push(blocked(reason)),
-            _ => {}
+            event => self.warnings.extend(warning(event)),
         }
     }
 

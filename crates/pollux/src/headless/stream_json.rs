@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
-use pollux_line::narration::blocked;
+use pollux_line::narration::warning;
 
 /// Output that writes events as lines; the last line is always a `result`.
 pub(crate) struct StreamJsonOutput {
@@ -101,16 +101,16 @@ impl Output for StreamJsonOutput {
             Event::Text(text) => self.text(out, text),
             Event::Answer(value) => self.answer = Some(Arc::clone(value)),
             Event::CallRequested(call) => write(out, &tool_use(call)),
-            Event::Blocked { reason } => {
-                let (severity, message) = ("warning", &blocked(reason));
-                write(out, &Line::Error { timestamp: now(), severity, message });
-            }
             Event::CallsFinished(calls) => {
                 for call in calls {
                     write(out, &tool_result(call));
                 }
             }
-            _ => {}
+            event => {
+                if let Some(message) = &warning(event) {
+                    write(out, &Line::Error { timestamp: now(), severity: "warning", message });
+                }
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::{json_for_stdout, text_for_stdout};
-use pollux_line::narration::blocked;
+use pollux_line::narration::warning;
 
 /// Output that waits for the answer; an answer that does not satisfy the schema is printed
 /// unchanged.
@@ -24,8 +24,11 @@ impl Output for StructuredText {
     fn event(&mut self, _out: &mut Stdout, event: &Event) {
         match event {
             Event::Answer(value) => self.answer = Some(Arc::clone(value)),
-            Event::Blocked { reason } => stderr_line(&format!("[WARNING] {}", blocked(reason))),
-            _ => {}
+            event => {
+                if let Some(text) = warning(event) {
+                    stderr_line(&format!("[WARNING] {text}"));
+                }
+            }
         }
     }
 

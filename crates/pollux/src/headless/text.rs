@@ -9,7 +9,7 @@ use pollux_protocol::{Event, InvalidStream, PromptOutcome};
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::text_for_stdout;
-use pollux_line::narration::blocked;
+use pollux_line::narration::warning;
 
 /// Output that streams text. Before a tool runs, and at the end, it completes the line.
 pub(crate) struct TextOutput {
@@ -49,8 +49,12 @@ impl Output for TextOutput {
             // The line is closed after all calls of a turn, so that the text of one answer stays
             // together.
             Event::CallsFinished(_) | Event::StreamRestarted => self.close_line(out),
-            Event::Blocked { reason } => stderr_line(&format!("[WARNING] {}", blocked(reason))),
-            _ => {}
+            event => {
+                if let Some(text) = warning(event) {
+                    self.close_line(out);
+                    stderr_line(&format!("[WARNING] {text}"));
+                }
+            }
         }
     }
 
