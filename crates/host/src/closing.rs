@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pollux_protocol::{Envelope, Event, Notices, Observer, Severity};
+use pollux_protocol::{Envelope, Event, FIRST_LISTED, Notices, Observer, Severity};
 
 /// Returns the text of an event that is a message to the user, in the format for standard error;
 /// `None` for all other events.
@@ -20,6 +20,9 @@ pub fn notice_text(event: &Event) -> Option<String> {
         Event::StreamRestarted => {
             Some("[WARNING] The answer broke off or is unusable. It is requested again.".to_owned())
         }
+        Event::ModelChanged { model, reason } if reason == FIRST_LISTED => Some(format!(
+            "Using the model \"{model}\", the first one that the service lists.\nChoose another with --model NAME."
+        )),
         Event::HookMessage { message, .. } => Some(format!("Hook system message: {message}")),
         _ => None,
     }

@@ -11,12 +11,14 @@ use crate::configs::ModelConfigs;
 use crate::endpoint::Endpoint;
 use crate::exchange::Exchange;
 use crate::local::LocalServer;
+use crate::wiring::UserAgent;
 
 /// Connection to one service.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) vendor: Vendor,
     pub(crate) endpoint: Endpoint,
+    pub(crate) user_agent: UserAgent,
     pub(crate) exchange: Exchange,
     pub(crate) configs: Arc<ModelConfigs>,
     /// Delays after unusable responses.
@@ -49,4 +51,6 @@ pub(crate) struct BuiltModel {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) limits: ModelLimits,
     pub(crate) family: PromptFamily,
+    /// True if no model was named, and the service's list determined this one.
+    pub(crate) is_first_listed: bool,
 }

@@ -26,16 +26,14 @@ impl Endpoint {
     pub(crate) fn new(
         vendor: &Vendor,
         environment: &Environment,
-        user_agent: &str,
+        user_agent: Option<HeaderValue>,
     ) -> Result<Self, ModelError> {
         let base = custom_address(vendor, environment).unwrap_or(&vendor.base_url);
         let version = vendor.api_version_variable.as_deref();
         let version = version.and_then(|name| environment.non_empty(name).map(str::to_owned));
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Ok(user_agent) = HeaderValue::from_str(user_agent) {
-            headers.insert(USER_AGENT, user_agent);
-        }
+        headers.extend(user_agent.map(|agent| (USER_AGENT, agent)));
         for (name, value) in &vendor.headers {
             let (source, value) = match value.strip_prefix('$') {
                 Some(variable) => (variable, environment.get(variable).unwrap_or_default()),

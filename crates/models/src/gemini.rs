@@ -40,7 +40,7 @@ impl DialectClient for GeminiClient {
     fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
         let model = Arc::new(GeminiModel::new(Arc::clone(&self.0), alias.unwrap_or(name))?);
         let (limits, family) = (names::limits(model.name()), names::family(model.name()));
-        Ok(BuiltModel { model, limits, family })
+        Ok(BuiltModel { model, limits, family, is_first_listed: false })
     }
 
     async fn default_model(&self, _cancel: &CancellationToken) -> Result<String, ModelError> {

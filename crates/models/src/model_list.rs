@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use pollux_protocol::{Choice, Model, ModelError, ModelListing, Models, SelectContext};
+use pollux_protocol::{
+    Choice, FIRST_LISTED, Model, ModelError, ModelListing, Models, SelectContext,
+};
 
 use crate::configs::{ModelConfigs, Purpose};
 use crate::dialect::BuiltModel;
@@ -79,7 +81,7 @@ impl ModelList {
         let name = resolved?.model;
         let model = Arc::new(ReplayModel::new(Arc::clone(replay), names::resolve(&name)));
         let (limits, family) = (names::limits(model.name()), names::family(model.name()));
-        Ok(BuiltModel { model, limits, family })
+        Ok(BuiltModel { model, limits, family, is_first_listed: false })
     }
 
     /// Returns the model with this key, or the one that `build` creates.
@@ -111,10 +113,16 @@ impl Models for ModelList {
             Some(main) => self.side_model(&context.requested, main),
             None => &context.requested,
         };
-        let BuiltModel { model, limits, family } = self.find(requested).await?;
+        let BuiltModel { model, limits, family, is_first_listed } = self.find(requested).await?;
         let name = model.name().to_owned();
-        let how = if names::is_auto(&context.requested) { "default" } else { "override" };
-        Ok(Choice { limits, family, reason: format!("agent-router/{how}"), name, model })
+        let reason = if is_first_listed {
+            FIRST_LISTED
+        } else if names::is_auto(&context.requested) {
+            "agent-router/default"
+        } else {
+            "agent-router/override"
+        };
+        Ok(Choice { limits, family, reason: reason.to_owned(), name, model })
     }
 
     /// Returns the list of models. A recording has no list: it responds under every name.

@@ -51,7 +51,7 @@ impl DialectClient for ChatClient {
         };
         let model = ChatModel::new(Arc::clone(&self.0), name, &config);
         let (limits, family) = (model.limits(), PromptFamily::Modern);
-        Ok(BuiltModel { model: Arc::new(model), limits, family })
+        Ok(BuiltModel { model: Arc::new(model), limits, family, is_first_listed: false })
     }
 
     async fn default_model(&self, cancel: &CancellationToken) -> Result<String, ModelError> {

@@ -82,7 +82,8 @@ impl Services {
                     client.model(name, alias.as_deref())
                 } else {
                     let name = client.default_model(&CancellationToken::new()).await?;
-                    client.model(&name, alias.as_deref())
+                    let built = client.model(&name, alias.as_deref())?;
+                    Ok(BuiltModel { is_first_listed: !route.is_geminis(), ..built })
                 }
             }
             Route::Local(name) => {
@@ -178,12 +179,20 @@ impl Services {
             .find(|(dialect, _)| *dialect == vendor.dialect)
             .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
         let authoriser = auth::authoriser(&vendor, &self.sign_in)?;
-        let Wiring { user_agent, content, .. } = &self.wiring;
-        let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, user_agent)?;
+        let Wiring { startup_model, user_agent, content, .. } = &self.wiring;
+        let agent = user_agent.naming(startup_model);
+        let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, agent)?;
         let direct = endpoint.is_loopback() && vendor.dialect == local::DIALECT;
         let exchange = self.wiring.exchange(endpoint.base(), direct, authoriser)?;
-        let (configs, content) = (Arc::clone(&self.configs), *content);
-        let client = open(Connection { vendor, endpoint, exchange, configs, content, server });
+        let client = open(Connection {
+            vendor,
+            endpoint,
+            user_agent: user_agent.clone(),
+            exchange,
+            configs: Arc::clone(&self.configs),
+            content: *content,
+            server,
+        });
         clients.insert(key.to_owned(), Arc::clone(&client));
         Ok(client)
     }

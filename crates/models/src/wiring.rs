@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pollux_config::{Environment, names as variables};
+use http::HeaderValue;
 use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
@@ -18,7 +19,9 @@ const LOCAL_PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
 #[derive(Debug)]
 pub(crate) struct Wiring {
     environment: Environment,
-    pub(crate) user_agent: String,
+    /// Model at startup, with Gemini's names resolved.
+    pub(crate) startup_model: String,
+    pub(crate) user_agent: UserAgent,
     /// Delays after unusable responses.
     pub(crate) content: Backoff,
     connection: Backoff,
@@ -34,10 +37,10 @@ impl Wiring {
             .into_iter()
             .find_map(|name| environment.non_empty(name))
             .unwrap_or("terminal");
-        let model = names::resolve(&options.startup_model);
         let lookup = |name: &str| environment.get(name).map(str::to_owned);
         Self {
-            user_agent: user_agent(&options.client, model, surface),
+            startup_model: names::resolve(&options.startup_model).to_owned(),
+            user_agent: UserAgent { client: options.client.clone(), surface: surface.to_owned() },
             content: Backoff::MID_STREAM.with_environment(&lookup),
             connection: Backoff::CONNECTION.with_environment(&lookup),
             http: options.http.clone(),
@@ -84,38 +87,54 @@ fn client(options: ClientOptions) -> Result<HttpClient, ModelError> {
         .map_err(|error| ModelError::new(ModelErrorKind::Config, error.to_string()))
 }
 
-/// Returns the `User-Agent`, in the format of Gemini CLI 0.61: `client` is the frontend (`cli`,
-/// `acp`), `model` the model at startup, `surface` the environment that the program runs in
-/// (`terminal`).
-fn user_agent(client: &str, model: &str, surface: &str) -> String {
-    let platform = match std::env::consts::OS {
-        "macos" => "darwin",
-        "windows" => "win32",
-        other => other,
-    };
-    let architecture = match std::env::consts::ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        "x86" => "ia32",
-        other => other,
-    };
-    let version = env!("CARGO_PKG_VERSION");
-    let text = format!("Pollux-{client}/{version}/{model} ({platform}; {architecture}; {surface})");
-    // Model and surface are user input; a header accepts printable ASCII only.
-    text.replace(|character: char| !matches!(character, ' '..='~'), "?")
+/// Parts of the `User-Agent` that are the same in all requests.
+#[derive(Debug, Clone)]
+pub(crate) struct UserAgent {
+    /// Frontend: `cli` or `acp`.
+    client: String,
+    /// Environment that the program runs in, such as `terminal`.
+    surface: String,
+}
+
+impl UserAgent {
+    /// Returns the header in the format of Gemini CLI 0.61. `model` is empty if it is not known yet.
+    pub(crate) fn naming(&self, model: &str) -> Option<HeaderValue> {
+        let platform = match std::env::consts::OS {
+            "macos" => "darwin",
+            "windows" => "win32",
+            other => other,
+        };
+        let architecture = match std::env::consts::ARCH {
+            "x86_64" => "x64",
+            "aarch64" => "arm64",
+            "x86" => "ia32",
+            other => other,
+        };
+        let Self { client, surface } = self;
+        let version = env!("CARGO_PKG_VERSION");
+        let separator = if model.is_empty() { "" } else { "/" };
+        let text = format!(
+            "Pollux-{client}/{version}{separator}{model} ({platform}; {architecture}; {surface})"
+        );
+        // Model and surface are user input; a header accepts printable ASCII only.
+        let text = text.replace(|character: char| !matches!(character, ' '..='~'), "?");
+        HeaderValue::from_str(&text).ok()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
     fn the_user_agent_follows_the_pattern() {
-        let text = user_agent("cli", "gemini-2.5-pro", "terminal");
-        assert!(text.starts_with("Pollux-cli/"), "{text}");
-        assert!(text.contains("/gemini-2.5-pro (") && text.ends_with("; terminal)"), "{text}");
-        assert!(HeaderValue::from_str(&user_agent("cli", "mödel\n", "t")).is_ok());
+        let agent = UserAgent { client: "cli".to_owned(), surface: "terminal".to_owned() };
+        let text = |model: &str| agent.naming(model).unwrap().to_str().unwrap().to_owned();
+        let version = env!("CARGO_PKG_VERSION");
+        let named = text("gemini-2.5-pro");
+        assert!(named.starts_with(&format!("Pollux-cli/{version}/gemini-2.5-pro (")), "{named}");
+        assert!(named.ends_with("; terminal)"), "{named}");
+        assert!(text("").starts_with(&format!("Pollux-cli/{version} (")), "{}", text(""));
+        assert!(text("mödel\n").contains("/m?del? ("), "{}", text("mödel\n"));
     }
 }

@@ -90,9 +90,9 @@ pub use journal::{Journal, JournalError, Observer};
 pub use listing::{Abilities, ModelListing};
 pub use live::{Live, LiveWatch};
 pub use model::{
-    Adjustments, Choice, ChunkStream, Citation, FinishReason, JsonRequest, Model, ModelLimits,
-    ModelRequest, ModelRole, Models, PromptFamily, ResponseChunk, RetryListener, RetryNotice,
-    SelectContext, Tuning,
+    Adjustments, Choice, ChunkStream, Citation, FIRST_LISTED, FinishReason, JsonRequest, Model,
+    ModelLimits, ModelRequest, ModelRole, Models, PromptFamily, ResponseChunk, RetryListener,
+    RetryNotice, SelectContext, Tuning,
 };
 pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
 pub use notices::Notices;

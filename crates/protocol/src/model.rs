@@ -300,6 +300,10 @@ pub struct Choice {
     pub reason: String,
 }
 
+/// [`Choice::reason`] of a model that was chosen only because it is the first one in the list of
+/// the service.
+pub const FIRST_LISTED: &str = "agent-router/first-listed";
+
 /// Inputs to the choice of a model.
 #[derive(Debug, Clone, Default)]
 pub struct SelectContext {

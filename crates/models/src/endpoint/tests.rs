@@ -5,7 +5,8 @@ use crate::catalog;
 
 fn endpoint(id: &str, variables: &[(&str, &str)]) -> Result<Endpoint, ModelError> {
     let environment = Environment::from_pairs(variables.iter().copied());
-    Endpoint::new(catalog::vendor(id).unwrap(), &environment, "Pollux-cli/0")
+    let agent = Some(HeaderValue::from_static("Pollux-cli/0"));
+    Endpoint::new(catalog::vendor(id).unwrap(), &environment, agent)
 }
 
 fn url(endpoint: &Endpoint, path: &str) -> String {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::USER_AGENT;
 use pollux_net::{HttpRequest, Response};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener};
 use serde::Deserialize;
@@ -134,10 +135,13 @@ impl Service {
 
     fn call<'a>(
         &'a self,
-        request: HttpRequest,
+        mut request: HttpRequest,
         model: &'a str,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
+        if let Some(agent) = self.connection.user_agent.naming(model) {
+            request.headers.insert(USER_AGENT, agent);
+        }
         let max_attempts = self.connection.exchange.max_attempts;
         Call { request, refusals: &*self.refusals, model, max_attempts, on_retry: None, cancel }
     }

@@ -49,7 +49,8 @@ async fn a_request_goes_where_it_should_with_its_headers() {
     assert_eq!(sent.header("openai-organization"), Some("org"));
     assert_eq!(sent.header("openai-project"), Some("project"));
     assert_eq!((sent.header("x-goog-api-key"), sent.header("x-team")), (None, None));
-    assert!(sent.header("user-agent").unwrap().starts_with("Pollux-cli/"));
+    let agent = concat!("Pollux-cli/", env!("CARGO_PKG_VERSION"), "/gpt-x (");
+    assert!(sent.header("user-agent").unwrap().starts_with(agent));
     assert_eq!(
         sent.body,
         json!({"model": "gpt-x", "messages": [{"role": "user", "content": "hi"}], "stream": true,

@@ -1,5 +1,5 @@
 use pollux_models::{ModelsOptions, ReplaySource, assemble};
-use pollux_protocol::{ModelError, ModelErrorKind, PromptFamily, SelectContext};
+use pollux_protocol::{FIRST_LISTED, ModelError, ModelErrorKind, PromptFamily, SelectContext};
 use pollux_testkit::{ModelServer, reply};
 use serde_json::json;
 
@@ -25,7 +25,11 @@ async fn without_a_name_the_variable_or_the_servers_first_is_taken() {
     {
         let models = assemble(&openai_options(&server, more)).unwrap();
         for _ in 0..2 {
-            assert_eq!(select(&models, "auto").await.name(), name);
+            let context =
+                SelectContext { requested: "auto".to_owned(), ..SelectContext::default() };
+            let choice = models.select(&context).await.unwrap();
+            assert_eq!(choice.name, name);
+            assert_eq!(choice.reason == FIRST_LISTED, name == "first", "{}", choice.reason);
         }
         assert_eq!(server.requests().len(), requests, "the list is asked for once");
     }
