@@ -254,6 +254,10 @@ fn served_by(vendor: &Vendor, server: Option<&LocalServer>) -> Result<Vendor, Mo
 }
 
 fn not_found(name: &str, servers: &[LocalServer], ports: &[u16]) -> ModelError {
+    if ports.is_empty() {
+        let message = "No model server on this machine is searched for, because POLLUX_LOCAL_PORTS names no port. Unset it, or set it to the ports of your servers, such as 11434.";
+        return ModelError::new(ModelErrorKind::Network, message);
+    }
     if servers.is_empty() {
         let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
         let message = format!(

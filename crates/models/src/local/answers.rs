@@ -31,19 +31,20 @@ impl Answers {
     pub(super) fn read(&self, address: String) -> Option<LocalServer> {
         let listed = list(self.models.as_ref(), "data");
         let tags = list(self.tags.as_ref(), "models");
-        let studio = list(self.studio.as_ref(), "data");
+        let studio = list(self.studio.as_ref(), "data").filter(|models| is_studio(models));
         let props = self.props.as_ref().and_then(|props| {
             props.get("default_generation_settings")?.get("n_ctx").and_then(Value::as_u64)
         });
-        let by_vllm = listed
-            .iter()
-            .flat_map(|models| models.iter())
-            .any(|model| model.get("owned_by").and_then(Value::as_str) == Some("vllm"));
+        let owned_by = |owner: &str| {
+            let mut models = listed.into_iter().flatten();
+            models.any(|model| model.get("owned_by").and_then(Value::as_str) == Some(owner))
+        };
         let kind = match (tags, studio, props) {
             (Some(_), _, _) => ServerKind::Ollama,
             (None, Some(_), _) => ServerKind::LmStudio,
             (None, None, Some(_)) => ServerKind::LlamaCpp,
-            (None, None, None) if by_vllm => ServerKind::Vllm,
+            (None, None, None) if owned_by("llamacpp") => ServerKind::LlamaCpp,
+            (None, None, None) if owned_by("vllm") => ServerKind::Vllm,
             (None, None, None) => ServerKind::Other,
         };
         let models: Vec<LocalModel> = match kind {
@@ -62,6 +63,13 @@ impl Answers {
         };
         Some(LocalServer { kind, address, models })
     }
+}
+
+/// True for a list of models with keys that only LM Studio has. Other servers may answer every path
+/// with their list.
+fn is_studio(models: &[Value]) -> bool {
+    let keys = ["compatibility_type", "max_context_length", "state"];
+    models.iter().any(|model| keys.iter().any(|key| model.get(*key).is_some()))
 }
 
 /// Returns the context size of a model in Ollama's list of loaded models.
@@ -130,7 +138,18 @@ mod tests {
         assert_eq!(read(&llama), Some((ServerKind::LlamaCpp, model("m", Some(2048)))));
         let vllm = json!({"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 16384}]});
         assert_eq!(read(&models(vllm)), Some((ServerKind::Vllm, model("m", Some(16384)))));
+        let llama = json!({"data": [{"id": "m", "owned_by": "llamacpp"}]});
+        assert_eq!(read(&models(llama)), Some((ServerKind::LlamaCpp, model("m", None))));
         assert_eq!(read(&listed()), Some((ServerKind::Other, model("m", None))));
+        let list = listed().models;
+        let same_everywhere = Answers {
+            tags: list.clone(),
+            loaded: list.clone(),
+            props: list.clone(),
+            studio: list,
+            ..listed()
+        };
+        assert_eq!(read(&same_everywhere), Some((ServerKind::Other, model("m", None))));
     }
 
     #[test]

@@ -163,6 +163,12 @@ async fn what_is_not_there_is_said() {
     );
     let error = choose(&alone(&[], "local/any")).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains("because POLLUX_LOCAL_PORTS names no port"), "{error}");
+    let nobody = [("POLLUX_LOCAL_PORTS", "9")];
+    let options = ModelsOptions { startup_model: "local/any".to_owned(), ..options(&nobody) };
+    let error = choose(&options).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains("responds on this machine (ports 9)"), "{error}");
 }
 
 #[tokio::test]
