@@ -9,6 +9,7 @@ mod envelope;
 mod kind;
 mod rules;
 
+pub(crate) use envelope::parse_duration;
 pub(crate) use kind::{QuotaReason, Refusal, RefusalKind};
 pub(crate) use rules::invalid;
 

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use http::HeaderMap;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 /// Environment variable with the first delay in milliseconds, for tests of whole programs. It
@@ -17,7 +18,7 @@ pub struct Backoff {
     pub initial: Duration,
     /// Factor by which each further failure multiplies the delay.
     pub factor: f64,
-    /// Maximum delay before jitter, unless the server asks for a longer one.
+    /// Maximum delay before jitter, unless the server asks for another one.
     pub cap: Duration,
     /// Fraction by which the delay is randomly shortened or lengthened, 0 to 1.
     pub jitter: f64,
@@ -58,16 +59,17 @@ impl Backoff {
     /// Returns the delay after the `failures`-th failure (counted from 1).
     ///
     /// Our own delay is `initial · factor^(failures-1)`, limited to `cap`, plus or minus `jitter`.
-    /// A delay that the server asked for replaces ours if it is longer; then up to `server_jitter`
-    /// is added. `random` is uniformly distributed over 0..1; values outside are clamped.
+    /// A delay that the server asked for replaces ours, unless it is zero, which would make all
+    /// attempts follow each other immediately; up to `server_jitter` is added to it. `random` is
+    /// uniformly distributed over 0..1; values outside are clamped.
     pub fn delay(&self, failures: u32, server: Option<Duration>, random: f64) -> Duration {
         let random = if random.is_finite() { random.clamp(0.0, 1.0) } else { 0.5 };
         let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
         let own = (self.initial.as_secs_f64() * self.factor.powi(exponent))
             .min(self.cap.as_secs_f64())
             .max(0.0);
-        let seconds = match server {
-            Some(asked) => own.max(asked.as_secs_f64()) * (1.0 + self.server_jitter * random),
+        let seconds = match server.filter(|asked| !asked.is_zero()) {
+            Some(asked) => asked.as_secs_f64() * (1.0 + self.server_jitter * random),
             None => own * (1.0 + self.jitter * (2.0 * random - 1.0)),
         };
         Duration::try_from_secs_f64(seconds).unwrap_or(self.cap)
@@ -80,11 +82,13 @@ pub const LONGEST_WISH: Duration = Duration::from_mins(5);
 /// Reaction to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAdvice {
-    /// The attempt may be repeated, at the earliest after the time that the server asked for.
+    /// The attempt may be repeated, after the time that the server asked for.
     Retry {
         /// Delay that the server asked for, if any.
         after: Option<Duration>,
     },
+    /// The attempt may be repeated, if it begins within this time after the first attempt.
+    RetryWithin(Duration),
     /// Another attempt cannot succeed.
     Fail,
 }
@@ -136,6 +140,7 @@ where
     F: Future<Output = Result<T, E>>,
     E: From<Cancelled>,
 {
+    let started = Instant::now();
     let mut attempt = 1;
     loop {
         let outcome = rules.cancel.run_until_cancelled(operation(attempt)).await;
@@ -144,15 +149,21 @@ where
             Some(Ok(value)) => return Ok(value),
             Some(Err(error)) => error,
         };
-        let after = match advise(&error) {
-            RetryAdvice::Retry { after: Some(after) } if after > LONGEST_WISH => return Err(error),
-            RetryAdvice::Retry { after } if attempt < rules.max_attempts => after,
-            _ => return Err(error),
+        let (after, limit) = match advise(&error) {
+            RetryAdvice::Retry { after } => (after, None),
+            RetryAdvice::RetryWithin(limit) => (None, Some(limit)),
+            RetryAdvice::Fail => return Err(error),
         };
         let delay = rules.backoff.delay(attempt, after, rand::random());
         let max_attempts = rules.max_attempts;
+        if attempt >= max_attempts
+            || after.is_some_and(|after| after > LONGEST_WISH)
+            || limit.is_some_and(|limit| started.elapsed() + delay > limit)
+        {
+            return Err(error);
+        }
         on_retry(FailedAttempt { attempt, max_attempts, delay, error: &error });
-        if rules.cancel.run_until_cancelled(tokio::time::sleep(delay)).await.is_none() {
+        if rules.cancel.run_until_cancelled(sleep(delay)).await.is_none() {
             return Err(Cancelled.into());
         }
         attempt += 1;

@@ -5,16 +5,14 @@
 
 use std::time::Duration;
 
-use pollux_net::{StatusError, retry::retry_after};
+use pollux_net::StatusError;
+use pollux_net::retry::{LONGEST_WISH, retry_after};
 use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::failure::{self, RefusalReader};
-use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid};
-
-/// Maximum delay before a retry; a longer delay ends the retries.
-const MAX_WAIT: Duration = Duration::from_mins(5);
+use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, parse_duration};
 
 /// Maximum length of an error code that is shown, in bytes.
 const MAX_WORD: usize = 64;
@@ -37,7 +35,7 @@ pub(super) struct Refusals {
 impl RefusalReader for Refusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
         let mut read = understood(refusal.status.as_u16(), &refusal.body);
-        if retry_after(&refusal.headers).is_some_and(|wait| wait > MAX_WAIT)
+        if retry_after(&refusal.headers).is_some_and(|wait| wait > LONGEST_WISH)
             && matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server)
         {
             read.kind = Kind::Quota(QuotaReason::LongDelay);
@@ -175,9 +173,30 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
         ("content_filter" | "content_policy_violation", _) => Kind::Filtered,
         ("context_length_exceeded", _) | (_, 413 | 422) => invalid(word, &refusal.message),
         ("rate_limit_exceeded", _) => Kind::RateLimited,
-        _ => return refusal,
+        _ => return bounded(refusal),
     };
-    Refusal { kind, retry_after: None, ..refusal }
+    bounded(Refusal { kind, retry_after: None, ..refusal })
+}
+
+/// Adds the delay that the message asks for, in words such as `Please try again in 1m2.5s`. A delay
+/// that is too long turns a rate limit into an exhausted quota.
+fn bounded(mut refusal: Refusal) -> Refusal {
+    if matches!(refusal.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
+        refusal.retry_after = refusal.retry_after.or_else(|| try_again_in(&refusal.message));
+        if refusal.retry_after.is_some_and(|wait| wait > LONGEST_WISH) {
+            refusal.kind = Kind::Quota(QuotaReason::LongDelay);
+        }
+    }
+    refusal
+}
+
+/// Returns the delay after `try again in`: `20s`, `1.5s`, `800ms`, `7m12s` or `1h0m3s`.
+fn try_again_in(message: &str) -> Option<Duration> {
+    let lower = message.to_ascii_lowercase();
+    let (_, rest) = lower.split_once("try again in ")?;
+    let is_of_duration = |one: char| one.is_ascii_digit() || matches!(one, '.' | 'h' | 'm' | 's');
+    let end = rest.find(|one: char| !is_of_duration(one)).unwrap_or(rest.len());
+    parse_duration(rest[..end].trim_end_matches('.'))
 }
 
 /// Returns the error code if there is a textual one, otherwise the error type.

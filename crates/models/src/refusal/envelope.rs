@@ -62,16 +62,19 @@ pub(super) fn parse(text: &str) -> Option<ErrorObject> {
     Some(ErrorObject { code: code(&error), status: string(&error, "status"), message, details })
 }
 
-/// Parses a non-negative duration such as `12.5s` or `800ms`.
-pub(super) fn parse_duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let (number, scale) = match text.strip_suffix("ms") {
-        Some(number) => (number, 0.001),
-        None => (text.strip_suffix('s')?, 1.0),
-    };
-    let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let value: f64 = number.parse().ok().filter(|_| plain)?;
-    Duration::try_from_secs_f64(value * scale).ok()
+/// Parses a non-negative duration such as `12.5s`, `800ms` or `1h0m3s`.
+pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
+    const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let mut rest = text.trim();
+    let mut seconds = if rest.is_empty() { return None } else { 0.0 };
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+        let (number, after) = rest.split_at(digits);
+        let (unit, scale) = UNITS.iter().find(|(unit, _)| after.starts_with(unit))?;
+        seconds += number.parse::<f64>().ok()? * scale;
+        rest = &after[unit.len()..];
+    }
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Finds the error object in a value. Fields that an inner error lacks are copied from the

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use pollux_net::retry::LONGEST_WISH;
+
 use super::envelope::{ErrorDetail, ErrorObject, parse_duration};
 use super::kind::{QuotaReason, Refusal, RefusalKind as Kind};
-
-/// Maximum delay before a retry; a longer delay ends the retries.
-const MAX_RETRYABLE_DELAY: Duration = Duration::from_mins(5);
 
 /// Delay after a per-minute quota.
 const PER_MINUTE_DELAY: Duration = Duration::from_mins(1);
@@ -133,7 +132,7 @@ impl Error<'_> {
     }
 
     fn by_delay(&self, delay: Duration) -> Ruling {
-        if delay > MAX_RETRYABLE_DELAY {
+        if delay > LONGEST_WISH {
             Kind::Quota(QuotaReason::LongDelay).into()
         } else {
             self.passing(Some(delay))

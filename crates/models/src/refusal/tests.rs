@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::RefusalKind as Kind;
-use super::envelope::parse_duration;
 use super::*;
 
 const CLOUD_CODE: &str = "cloudcode-pa.googleapis.com";
@@ -220,11 +219,26 @@ fn durations() {
         ("800ms", Some(Duration::from_millis(800))),
         ("0s", Some(Duration::ZERO)),
         (" 3s ", Some(Duration::from_secs(3))),
+        ("7m12s", Some(Duration::from_secs(432))),
+        ("1h0m3.5s", Some(Duration::from_millis(3_603_500))),
     ];
     for (text, expected) in cases {
         assert_eq!(parse_duration(text), expected, "{text}");
     }
-    for text in ["", "s", "ms", "12", "-1s", "1.2.3s", "infs", "1e400s", "999999999999999999999s"] {
+    for text in [
+        "",
+        " ",
+        "s",
+        "ms",
+        "1s2",
+        "1d",
+        "12",
+        "-1s",
+        "1.2.3s",
+        "infs",
+        "1e400s",
+        "999999999999999999999s",
+    ] {
         assert_eq!(parse_duration(text), None, "{text}");
     }
 }

@@ -25,13 +25,15 @@ fn jitter_is_thirty_percent_each_way() {
 }
 
 #[test]
-fn a_server_delay_is_a_floor_plus_up_to_a_fifth() {
+fn a_server_delay_replaces_ours_and_grows_by_up_to_a_fifth() {
     let delay =
         |failures, server, random| Backoff::CONNECTION.delay(failures, Some(server), random);
     assert_eq!(delay(1, S(17), 0.0), S(17));
     assert_eq!(delay(1, S(17), 1.0), Duration::from_millis(20_400));
-    assert_eq!(delay(1, S(1), 0.0), S(5), "ours if it is longer");
+    assert_eq!(delay(1, S(1), 0.0), S(1), "ours is longer");
+    assert_eq!(delay(9, S(1), 1.0), Duration::from_millis(1_200));
     assert_eq!(delay(9, S(100), 0.0), S(100), "not capped");
+    assert_eq!(delay(1, Duration::ZERO, 0.5), S(5), "ours");
 }
 
 #[test]
@@ -56,8 +58,13 @@ proptest! {
     ) {
         let delay = Backoff::CONNECTION.delay(failures, server.map(Duration::from_secs), random);
         match server {
-            None => prop_assert!(delay >= Duration::from_millis(3_500) && delay <= S(39)),
-            Some(asked) if asked < 1 << 40 => prop_assert!(delay >= S(asked)),
+            None | Some(0) => {
+                prop_assert!(delay >= Duration::from_millis(3_500) && delay <= S(39));
+            }
+            Some(asked) if asked < 1 << 40 => {
+                let slack = Duration::from_millis(1);
+                prop_assert!(delay >= S(asked) && delay <= S(asked).mul_f64(1.2) + slack);
+            }
             Some(_) => {}
         }
     }
@@ -124,6 +131,49 @@ async fn gives_the_last_error_when_attempts_are_used_up_or_useless() {
     }
 }
 
+/// Runs attempts that always fail with this advice; returns the number of attempts and the seconds
+/// that they took on a virtual clock.
+async fn attempts(advice: RetryAdvice) -> (u32, f64) {
+    let cancel = CancellationToken::new();
+    let calls = Cell::new(0);
+    let started = tokio::time::Instant::now();
+    let backoff = Backoff { jitter: 0.0, server_jitter: 0.0, ..Backoff::CONNECTION };
+    let result: Result<(), _> = retry(
+        Retry { max_attempts: 4, backoff, cancel: &cancel },
+        |attempt| {
+            calls.set(attempt);
+            async { Err(Failure::Busy) }
+        },
+        |_| advice,
+        |_| {},
+    )
+    .await;
+    assert_eq!(result, Err(Failure::Busy));
+    (calls.get(), started.elapsed().as_secs_f64())
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_bounded_by_number_delay_and_time() {
+    let after = |after| RetryAdvice::Retry { after: Some(after) };
+    let millisecond = Duration::from_millis(1);
+    for (advice, expected) in [
+        (RetryAdvice::Retry { after: None }, (4, 35.0)),
+        (after(S(1)), (4, 3.0)),
+        (after(S(300)), (4, 900.0)),
+        (after(S(300) + millisecond), (1, 0.0)),
+        (after(S(3600)), (1, 0.0)),
+        (RetryAdvice::RetryWithin(S(60)), (4, 35.0)),
+        (RetryAdvice::RetryWithin(S(35)), (4, 35.0)),
+        (RetryAdvice::RetryWithin(S(34)), (3, 15.0)),
+        (RetryAdvice::RetryWithin(S(4)), (1, 0.0)),
+        (RetryAdvice::Fail, (1, 0.0)),
+    ] {
+        let (calls, seconds) = attempts(advice).await;
+        // The virtual clock counts whole milliseconds.
+        assert_eq!((calls, (seconds * 10.0).round() / 10.0), expected, "{advice:?}");
+    }
+}
+
 /// Uses a virtual clock: time advances only in `sleep`.
 #[tokio::test(start_paused = true)]
 async fn cancel_ends_a_wait_and_an_attempt_at_once() {
@@ -164,6 +214,13 @@ fn retry_after_reads_seconds_milliseconds_and_dates() {
     assert_eq!(read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
     let future = read("retry-after", "Fri, 31 Dec 2100 23:59:59 GMT").unwrap();
     assert!(future > S(1_000_000));
+    let mut both = HeaderMap::new();
+    both.insert("retry-after", HeaderValue::from_static("12"));
+    both.insert("retry-after-ms", HeaderValue::from_static("1500"));
+    assert_eq!(retry_after(&both), Some(Duration::from_millis(1_500)), "the exact one");
+    both.insert("retry-after-ms", HeaderValue::from_static("soon"));
+    assert_eq!(retry_after(&both), Some(S(12)));
+    assert_eq!(read("retry-after", " 12 "), Some(S(12)));
     for value in ["soon", "-1", ""] {
         assert_eq!(read("retry-after", value), None, "{value:?}");
     }

@@ -70,7 +70,39 @@ fn waiting_is_bounded() {
         failure::advice(&refusals(), &Error::Status(Box::new(refusal)), true)
     };
     assert_eq!(advice("7"), RetryAdvice::Retry { after: Some(Duration::from_secs(7)) });
-    assert_eq!(advice("3600"), RetryAdvice::Fail);
+    assert_eq!(advice("300"), RetryAdvice::Retry { after: Some(Duration::from_mins(5)) });
+    assert_eq!(advice("301"), RetryAdvice::Fail);
+}
+
+#[test]
+fn a_message_may_name_the_delay() {
+    let milliseconds = |number| Some(Duration::from_millis(number));
+    for (status, message, after) in [
+        (
+            429,
+            "Rate limit reached for m. Please try again in 1s. Visit the page.",
+            milliseconds(1_000),
+        ),
+        (429, "Please try again in 1.5s.", milliseconds(1_500)),
+        (429, "Try again in 800ms", milliseconds(800)),
+        (503, "Try again in 1m2s.", milliseconds(62_000)),
+        (500, "Try again in 5m0s.", milliseconds(300_000)),
+        (429, "Try again in a moment.", None),
+        (429, "Try again in 99999999999999999999s.", None),
+        (429, "Slow down.", None),
+    ] {
+        for code in ["rate_limit_exceeded", "other"] {
+            let body = json!({"error": {"message": message, "code": code}}).to_string();
+            let advice = refusals().read(&refusal(status, &body)).advice();
+            assert_eq!(advice, RetryAdvice::Retry { after }, "{message}");
+        }
+    }
+    for message in ["Try again in 5m1s.", "Try again in 2h0m0s."] {
+        let body = json!({"error": {"message": message}}).to_string();
+        assert_eq!(refusals().read(&refusal(429, &body)).advice(), RetryAdvice::Fail, "{message}");
+    }
+    let body = json!({"error": {"message": "No. Try again in 1s."}}).to_string();
+    assert_eq!(refusals().read(&refusal(400, &body)).advice(), RetryAdvice::Fail);
 }
 
 #[test]
