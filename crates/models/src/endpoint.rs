@@ -56,12 +56,7 @@ impl Endpoint {
 
     /// True if the service is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
-        match self.base.host() {
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-            None => false,
-        }
+        is_loopback(&self.base)
     }
 
     /// Creates a request to a path below the address and its version, such as `chat/completions`.
@@ -79,6 +74,16 @@ impl Endpoint {
             segments.pop_if_empty().extend(version).extend(path.split('/'));
         }
         pollux_net::HttpRequest { method, url, headers: self.headers.clone(), body }
+    }
+}
+
+/// True if the host of an address is this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        None => false,
     }
 }
 

@@ -1,16 +1,25 @@
 //! One request and the beginning of its response, with retries where they can help.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
-use pollux_net::{Authoriser, Backoff, Error, HttpClient, HttpRequest, Response, Retry, retry};
+use pollux_net::{
+    Authoriser, Backoff, Error, HttpClient, HttpRequest, Response, Retry, RetryAdvice, retry,
+};
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener, RetryNotice};
 use serde::Deserialize;
 
+use crate::endpoint::is_loopback;
 use crate::failure::{self, RefusalReader};
 
 /// Maximum size of a response that is not streamed, in bytes.
 pub(crate) const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Maximum time for attempts to reach a service that was never reached: the network is down, or no
+/// server runs at the address.
+const UNREACHED_TIME: Duration = Duration::from_secs(30);
 
 /// Access to one service, with the retry rules.
 #[derive(Debug)]
@@ -24,6 +33,8 @@ pub(crate) struct Exchange {
     pub(crate) max_attempts: u32,
     /// Value of the setting `general.retryFetchErrors`.
     pub(crate) retry_fetch_errors: bool,
+    /// True after the service, or a proxy for it, was reached once.
+    pub(crate) was_reached: AtomicBool,
 }
 
 /// One request, with its retry rules.
@@ -77,7 +88,7 @@ impl Exchange {
         let outcome = retry(
             rules,
             |_attempt| send(call.request.clone()),
-            |error| failure::advice(refusals, error, self.retry_fetch_errors),
+            |error| self.advice(call, error),
             |notice| {
                 if let Some(listener) = call.on_retry {
                     listener(RetryNotice {
@@ -91,7 +102,26 @@ impl Exchange {
             },
         )
         .await;
+        if outcome.is_ok() {
+            self.was_reached.store(true, Ordering::Relaxed);
+        }
         outcome.map_err(|error| failure::before_answer(refusals, &error, call.model))
+    }
+}
+
+impl Exchange {
+    /// Returns whether to retry after a failed attempt.
+    fn advice(&self, call: &Call<'_>, error: &Error) -> RetryAdvice {
+        let advice = failure::advice(call.refusals, error, self.retry_fetch_errors);
+        if !failure::is_unreached(error, is_loopback(&call.request.url)) {
+            self.was_reached.store(true, Ordering::Relaxed);
+        }
+        match advice {
+            RetryAdvice::Retry { .. } if !self.was_reached.load(Ordering::Relaxed) => {
+                RetryAdvice::RetryWithin(UNREACHED_TIME)
+            }
+            advice => advice,
+        }
     }
 }
 

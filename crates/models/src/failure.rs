@@ -51,6 +51,16 @@ pub(crate) fn advice(
     }
 }
 
+/// True if an attempt ended before anything was reached: the name of the host was not resolved, or
+/// no program listens at an address of this machine.
+pub(crate) fn is_unreached(error: &Error, is_loopback: bool) -> bool {
+    match error {
+        Error::Dns { .. } => true,
+        Error::Connect { code, .. } => is_loopback && *code == "ECONNREFUSED",
+        _ => false,
+    }
+}
+
 /// Returns the class of an error, for telemetry and retry notices.
 pub(crate) fn class(error: &Error) -> String {
     match error {
@@ -101,6 +111,12 @@ pub(crate) fn in_payload(reader: &dyn RefusalReader, refusal: Refusal) -> ModelE
 /// Returns the error for a service that was not reached, or did not respond like a service.
 fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     let hint = match error {
+        Error::Connect { host, code: "ECONNREFUSED", .. } => {
+            format!(
+                "Check that a server runs at {host}, and check {}; behind a proxy, set HTTPS_PROXY.",
+                reader.address_source()
+            )
+        }
         Error::Connect { .. } | Error::Dns { .. } => {
             "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need no proxy).".to_owned()
         }

@@ -1,9 +1,10 @@
 //! Shared parts of the connections to all services of a run.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use pollux_config::{Environment, names as variables};
 use http::HeaderValue;
+use pollux_config::{Environment, names as variables};
 use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
@@ -78,6 +79,7 @@ impl Wiring {
             connection: self.connection,
             max_attempts: self.max_attempts,
             retry_fetch_errors: self.retry_fetch_errors,
+            was_reached: AtomicBool::new(false),
         })
     }
 }

@@ -79,22 +79,68 @@ fn server(accepted: &'static str, status: u16) -> ModelServer {
     server
 }
 
-async fn ask(
-    server: &ModelServer,
-    authoriser: Arc<Expiring>,
-    cancel: &CancellationToken,
-) -> Result<Bytes, ModelError> {
-    let exchange = Exchange {
+fn exchange(authoriser: Arc<Expiring>) -> Exchange {
+    Exchange {
         http: HttpClient::new(ClientOptions::default()).unwrap(),
         authoriser,
         connection: Backoff { initial: Duration::ZERO, ..Backoff::CONNECTION },
         max_attempts: 3,
         retry_fetch_errors: true,
-    };
-    let url = format!("{}/x", server.url()).parse().unwrap();
-    let (request, refusals) = (HttpRequest::post_json(url, vec!["{}".into()]), &Plain);
-    let call = Call { request, refusals, model: "m", max_attempts: 3, on_retry: None, cancel };
-    exchange.ask(call).await
+        was_reached: AtomicBool::new(false),
+    }
+}
+
+fn call<'a>(url: &str, cancel: &'a CancellationToken) -> Call<'a> {
+    let request = HttpRequest::post_json(url.parse().unwrap(), vec!["{}".into()]);
+    Call { request, refusals: &Plain, model: "m", max_attempts: 3, on_retry: None, cancel }
+}
+
+async fn ask(
+    server: &ModelServer,
+    authoriser: Arc<Expiring>,
+    cancel: &CancellationToken,
+) -> Result<Bytes, ModelError> {
+    exchange(authoriser).ask(call(&format!("{}/x", server.url()), cancel)).await
+}
+
+#[test]
+fn a_service_that_was_never_reached_is_tried_for_half_a_minute() {
+    let cancel = CancellationToken::new();
+    let connect = |code| Error::Connect { host: "h:1".to_owned(), cause: String::new(), code };
+    let dns = |temporary| Error::Dns { host: "h:1".to_owned(), cause: String::new(), temporary };
+    let briefly = RetryAdvice::RetryWithin(Duration::from_secs(30));
+    let usual = RetryAdvice::Retry { after: None };
+    let (local, remote) = ("http://127.0.0.1:1/x", "https://h.example/x");
+    for (url, error, expected) in [
+        (local, connect("ECONNREFUSED"), briefly),
+        ("http://[::1]:1/x", connect("ECONNREFUSED"), briefly),
+        ("http://localhost:1/x", connect("ECONNREFUSED"), briefly),
+        (local, connect("ECONNRESET"), usual),
+        (remote, connect("ECONNREFUSED"), usual),
+        (remote, dns(true), briefly),
+        (remote, dns(false), briefly),
+        (remote, Error::Cancelled, RetryAdvice::Fail),
+    ] {
+        let advice = exchange(Arc::default()).advice(&call(url, &cancel), &error);
+        assert_eq!(advice, expected, "{url} {error:?}");
+    }
+    // The server was there: it may be restarting.
+    let exchange = exchange(Arc::default());
+    let call = call(local, &cancel);
+    assert_eq!(exchange.advice(&call, &connect("ECONNREFUSED")), briefly);
+    assert_eq!(exchange.advice(&call, &connect("ECONNRESET")), usual);
+    assert_eq!(exchange.advice(&call, &connect("ECONNREFUSED")), usual);
+}
+
+#[tokio::test]
+async fn an_answer_counts_as_reached() {
+    let (server, cancel) = (server("token 0", 401), CancellationToken::new());
+    let exchange = exchange(Arc::default());
+    let url = format!("{}/x", server.url());
+    exchange.ask(call(&url, &cancel)).await.unwrap();
+    let gone = Error::Dns { host: "h:1".to_owned(), cause: String::new(), temporary: true };
+    let advice = exchange.advice(&call(&url, &cancel), &gone);
+    assert_eq!(advice, RetryAdvice::Retry { after: None });
 }
 
 #[tokio::test]
