@@ -107,7 +107,7 @@ pub(crate) fn select(
             "The auth type '{enforced}' is enforced, but no authentication is configured."
         ))),
         (None, None) => Err(refused(format!(
-            "Please set an Auth method in your {} or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\nGet a key at {KEY_PAGE}. The subcommand demo shows the program at work without one.",
+            "Please set an Auth method in your {} or specify one of the following environment variables before running: GEMINI_API_KEY, OPENAI_API_KEY\nGet a Gemini API key at {KEY_PAGE}, or use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work without one.",
             user_settings.display()
         ))),
         (Some(AuthType::Other(_)), _) => Err(refused("Invalid auth method selected.")),

@@ -141,14 +141,27 @@ fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
 
 /// Converts an error response of the service. `model` may be empty if it is not known.
 fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelError {
-    let shown = if refusal.shown.starts_with('<') {
-        let status = refusal.status;
-        display(&format!("status {status} with a web page instead of a response of the API"), None)
-    } else {
-        display(&refusal.shown, refusal.code.as_deref())
+    let is_page = refusal.shown.starts_with('<');
+    let status = refusal.status;
+    let shown = match &*refusal.shown {
+        _ if is_page => {
+            let page = "received a web page instead of a response of the API";
+            display(&format!("HTTP {status}: {page}"), None)
+        }
+        "" => {
+            let shown = format!("HTTP {status} without an error message");
+            display(&shown, refusal.code.as_deref())
+        }
+        shown => display(shown, refusal.code.as_deref()),
     };
-    let message = with_hint(shown, &reader.remedy(&refusal, model));
-    let Refusal { kind, status, code, message: own, .. } = refusal;
+    let hint = if is_page && status < 500 {
+        let address = reader.address_source();
+        format!("A proxy may intercept the request, or {address} may be wrong.")
+    } else {
+        reader.remedy(&refusal, model)
+    };
+    let message = with_hint(shown, &hint);
+    let Refusal { kind, code, message: own, .. } = refusal;
     ModelError {
         refusal: Some(VendorRefusal { status, code, message: own }),
         type_name: kind.type_name(),

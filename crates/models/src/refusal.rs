@@ -12,6 +12,7 @@ mod rules;
 pub(crate) use envelope::parse_duration;
 pub(crate) use kind::{QuotaReason, Refusal, RefusalKind};
 pub(crate) use rules::invalid;
+use serde_json::Value;
 
 /// Maximum length of a stored message, in bytes; the HTML page of a gateway is not a useful
 /// message.
@@ -22,12 +23,25 @@ const MAX_MESSAGE_BYTES: usize = 4096;
 /// For an error inside a stream that began with status 200, pass the status code of the body.
 pub(crate) fn understood(status: u16, body: &[u8]) -> Refusal {
     let text = String::from_utf8_lossy(body);
-    let mut error = envelope::parse(&text).unwrap_or_else(|| envelope::ErrorObject {
-        message: text.trim().to_owned(),
-        ..envelope::ErrorObject::default()
-    });
+    let mut error = envelope::parse(&text).unwrap_or_default();
+    if error == envelope::ErrorObject::default()
+        && !serde_json::from_slice(body).is_ok_and(|value| is_empty(&value))
+    {
+        text.trim().clone_into(&mut error.message);
+    }
     shorten(&mut error.message);
     rules::apply(error.code.unwrap_or(status), error)
+}
+
+/// True for JSON without any text or number, such as `{}`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(object) => object.values().all(is_empty),
+        Value::Array(items) => items.iter().all(is_empty),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn shorten(message: &mut String) {

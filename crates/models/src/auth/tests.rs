@@ -34,7 +34,7 @@ fn messages_that_programs_match_are_kept() {
     let none = settings(None, None);
     assert_eq!(
         check(&none, &[]).unwrap_err(),
-        "Please set an Auth method in your /home/u/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\nGet a key at https://aistudio.google.com/apikey. The subcommand demo shows the program at work without one."
+        "Please set an Auth method in your /home/u/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, OPENAI_API_KEY\nGet a Gemini API key at https://aistudio.google.com/apikey, or use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work without one."
     );
     assert_eq!(
         check(&settings(Some("what"), None), &[KEY]).unwrap_err(),

@@ -106,14 +106,12 @@ impl Refusals {
             None => "nothing",
             Some(_) => return None,
         };
-        let message = failure::display(
-            &format!("{what} was received instead of a response of the API"),
-            None,
-        );
+        let message =
+            failure::display(&format!("received {what} instead of a response of the API"), None);
         let hint = if self.address.is_empty() {
             String::new()
         } else {
-            format!("\nCheck {}, and check whether a proxy intercepts the request.", self.address)
+            format!("\nA proxy may intercept the request, or {} may be wrong.", self.address)
         };
         Some(ModelError::new(ModelErrorKind::Broken, message + &hint))
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 10;
 
 /// Error object in its original form.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct ErrorObject {
     /// `code`, if it is an HTTP error status.
     pub(super) code: Option<u16>,

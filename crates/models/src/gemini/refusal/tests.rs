@@ -28,6 +28,34 @@ fn quota(id: &str) -> Value {
 }
 
 #[test]
+fn pages_and_empty_bodies_are_named() {
+    for (code, body, expected) in [
+        (
+            403,
+            "<!DOCTYPE html><title>Blocked</title>",
+            "[API Error: HTTP 403: received a web page instead of a response of the API]\nA proxy may intercept the request, or GOOGLE_GEMINI_BASE_URL may be wrong.",
+        ),
+        (400, "", "[API Error: HTTP 400 without an error message]"),
+        (400, " {} ", "[API Error: HTTP 400 without an error message]"),
+        (400, "[]", "[API Error: HTTP 400 without an error message]"),
+        (400, "null", "[API Error: HTTP 400 without an error message]"),
+        (400, r#"{"error":{}}"#, "[API Error: HTTP 400 without an error message]"),
+        (
+            400,
+            r#"{"error":{"status":"S"}}"#,
+            "[API Error: HTTP 400 without an error message (Status: S)]",
+        ),
+        (400, r#"{"reason":"x"}"#, r#"[API Error: {"reason":"x"}]"#),
+        (400, "7", "[API Error: 7]"),
+    ] {
+        let Error::Status(mut refusal) = status(code, &NONE) else { unreachable!() };
+        refusal.body = Bytes::from(body);
+        let failure = before_answer(&GoogleRefusals, &Error::Status(refusal), "m-1");
+        assert_eq!(failure.message, expected, "{body}");
+    }
+}
+
+#[test]
 fn refusals_have_a_kind_a_class_and_a_remedy() {
     use ModelErrorKind::{Auth, Invalid, NotFound, Overloaded, Permission, Quota, RateLimited};
     let bad_key = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID",

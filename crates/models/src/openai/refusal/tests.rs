@@ -52,8 +52,15 @@ fn refusals_have_a_kind_and_a_remedy() {
             "bad",
         ),
         (500, json!({"error": "words alone"}).to_string(), Overloaded, "words alone"),
-        (502, "<html><body>oh</body></html>".to_owned(), Overloaded, "web page"),
+        (
+            502,
+            "<html><body>oh</body></html>".to_owned(),
+            Overloaded,
+            "HTTP 502: received a web page",
+        ),
+        (403, "<html>Blocked</html>".to_owned(), Permission, "OPENAI_BASE_URL may be wrong"),
         (503, String::new(), Overloaded, "overloaded"),
+        (503, "{}".to_owned(), Overloaded, "[API Error: HTTP 503 without an error message]"),
     ] {
         let failure = failure(status, &body);
         assert_eq!(failure.kind, kind, "{body}: {failure}");
