@@ -8,6 +8,7 @@ mod suite {
     mod auto_memory;
     mod background;
     mod budget;
+    mod chat_completions;
     mod checkers;
     mod command_line;
     mod compression;

@@ -1,0 +1,129 @@
+//! Runs with a service that supports Chat Completions.
+
+use pollux_testkit::{Finished, Pollux, reply};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::stage::{FORMATS, Stage, lines_of, terminal_result};
+
+const CHAT: &str = "/v1/chat/completions";
+
+const TRUNCATED: &str = "The answer was cut off at the model's output limit.";
+
+/// Creates a stage whose service always answers with these payloads.
+fn stage(payloads: &[Value]) -> Stage {
+    let events: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+    let stage = Stage::new();
+    stage.server.route(CHAT, move |_| reply().status(200, events.clone().into_bytes()));
+    stage
+}
+
+fn delta(content: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {"content": content}}]})
+}
+
+fn finish(reason: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+fn program(stage: &Stage) -> Pollux {
+    let url = format!("{}/v1", stage.server.url());
+    stage.program().env("OPENAI_API_KEY", "sk-test").env("OPENAI_BASE_URL", url)
+}
+
+fn prompt(stage: &Stage, format: &str) -> Finished {
+    program(stage).args(["-m", "openai/m", "-o", format, "-p", "go"]).run()
+}
+
+fn assert_truncation_is_reported(format: &str, run: &Finished) {
+    run.assert_code(0);
+    let reported = match format {
+        "text" => {
+            assert_eq!(run.stdout_text(), "half\n", "{}", run.report());
+            run.stderr_text().lines().map(|line| line.replace("[WARNING] ", "")).collect()
+        }
+        "json" => run.json()["warnings"].clone(),
+        _ => lines_of(run, "error").iter().map(|line| line["message"].clone()).collect(),
+    };
+    assert_eq!(reported, json!([TRUNCATED]), "{format}\n{}", run.report());
+}
+
+#[test]
+fn an_answer_at_the_output_limit_is_reported_as_cut_off() {
+    for format in FORMATS {
+        let stage = stage(&[delta("half"), finish("length")]);
+        assert_truncation_is_reported(format, &prompt(&stage, format));
+        let gemini = Stage::with([reply().text("half").finish("MAX_TOKENS")]);
+        assert_truncation_is_reported(format, &gemini.prompt(format, "go"));
+    }
+}
+
+#[test]
+fn a_stream_that_always_breaks_off_fails_the_run() {
+    for format in FORMATS {
+        let stage = stage(&[delta("Step 0. ")]);
+        let run = prompt(&stage, format);
+        run.assert_code(1);
+        let stderr = run.stderr_text();
+        let error = "The answer broke off before its end";
+        assert_eq!(stderr.matches(error).count(), 1, "{}", run.report());
+        let retried = "The answer broke off or is unusable. It is requested again.";
+        assert_eq!(stderr.matches(retried).count(), 3, "{}", run.report());
+        match format {
+            // Each attempt has its own line.
+            "text" => assert_eq!(run.stdout_text(), "Step 0. \n".repeat(4)),
+            "json" => assert_eq!(run.json()["error"]["code"], 1),
+            _ => assert_eq!(terminal_result(&run)["status"], "error"),
+        }
+    }
+}
+
+#[test]
+fn a_model_that_the_list_determined_is_reported() {
+    let stage = stage(&[delta("hi"), finish("stop")]);
+    stage.server.route("/v1/models", |_| reply().json(json!({"data": [{"id": "first"}]})));
+    for (model, stderr) in [
+        (
+            None,
+            "Using the model \"first\", the first one that the service lists.\nChoose another with --model NAME.\n",
+        ),
+        (Some("named"), ""),
+    ] {
+        let program = stage.alone().env_remove("GEMINI_API_KEY").env("OPENAI_API_KEY", "sk-test");
+        let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
+        let program = program.env("OPENAI_MODEL", model.unwrap_or_default());
+        let run = program.args(["-p", "go"]).run();
+        run.assert_code(0);
+        assert_eq!((run.stdout_text().as_str(), run.stderr_text().as_str()), ("hi\n", stderr));
+        let agent = concat!("Pollux-cli/", env!("CARGO_PKG_VERSION"), "/");
+        let agent = format!("{agent}{} (", model.unwrap_or("first"));
+        let request = stage.server.last_request();
+        assert!(request.header("user-agent").unwrap().starts_with(&agent), "{agent}");
+    }
+}
+
+#[test]
+fn thoughts_in_tags_are_not_part_of_the_answer() {
+    let chunks = ["<th", "ink>Hm", ", no.</thi", "nk>\n\nUse `<think>x</think>`."];
+    let mut payloads: Vec<Value> = chunks.iter().map(|chunk| delta(chunk)).collect();
+    payloads.push(finish("stop"));
+    let run = prompt(&stage(&payloads), "text");
+    run.assert_code(0);
+    assert_eq!(run.stdout_text(), "Use `<think>x</think>`.\n");
+}
+
+/// Returns a port that was just free: nothing listens there.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_that_does_not_run_is_named_with_the_remedy() {
+    let stage = Stage::new();
+    let program =
+        program(&stage).env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}", free_port()));
+    let run = program.args(["-m", "openai/m", "-p", "go"]).run();
+    run.assert_code(1);
+    let remedy = "and check OPENAI_BASE_URL; behind a proxy, set HTTPS_PROXY.";
+    assert!(run.stderr_text().trim_end().ends_with(remedy), "{}", run.report());
+}
