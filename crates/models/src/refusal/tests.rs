@@ -62,6 +62,21 @@ fn structured_quota_bodies() {
         (vec![quota("RequestsPerMinute")], limited(60)),
         (vec![quota("RequestsPerMinute"), retry_info("3s")], limited(3)),
         (vec![quota("Other")], (Kind::RateLimited, None)),
+        (
+            vec![info("RATE_LIMIT_EXCEEDED", "staging-cloudcode-pa")],
+            terminal(QuotaReason::RateLimit),
+        ),
+        (
+            vec![info("RATE_LIMIT_EXCEEDED", "autopush-cloudcode-pa.googleapis.com")],
+            terminal(QuotaReason::RateLimit),
+        ),
+        (vec![info("QUOTA_EXHAUSTED", "googleapis.com")], (Kind::RateLimited, None)),
+        (
+            vec![info("MODEL_CAPACITY_EXCEEDED", "x"), retry_info("900s")],
+            (Kind::NoCapacity, Some(Duration::from_mins(15))),
+        ),
+        (vec![retry_info("soon")], (Kind::RateLimited, None)),
+        (vec![info("VALIDATION_REQUIRED", CLOUD_CODE)], (Kind::RateLimited, None)),
     ];
     for (details, expected) in cases {
         assert_eq!(ruling(429, &body(429, "m", &details)), expected, "{details:?}");
@@ -71,6 +86,12 @@ fn structured_quota_bodies() {
         "metadata": {"quota_limit": "RequestsPerMinutePerUser"},
     });
     assert_eq!(ruling(429, &body(429, "m", &[by_limit])), limited(60));
+    // A delay in the message counts only if no details describe the quota.
+    let message = "Please retry in 5s.";
+    let unknown = json!({"@type": "google.rpc.BadRequest"});
+    assert_eq!(ruling(429, &body(429, message, &[unknown])), limited(5));
+    let unlimited = (Kind::RateLimited, None);
+    assert_eq!(ruling(429, &body(429, message, &[quota("Other")])), unlimited);
 }
 
 #[test]
@@ -84,6 +105,9 @@ fn bodies_without_structure_go_by_their_words() {
         (429, "Please retry in 800ms.", Kind::RateLimited, Some(Duration::from_millis(800))),
         (429, "You have exhausted your capacity on this model.", Kind::NoCapacity, None),
         (429, "MODEL_CAPACITY_EXHAUSTED", Kind::NoCapacity, None),
+        (503, "Capacity exceeded.", Kind::NoCapacity, None),
+        (400, "API key expired. Renew it.", Kind::Auth, None),
+        (400, "Reason: API_KEY_INVALID.", Kind::Auth, None),
         (429, "Quota exceeded, limit: 0, model: m", Kind::Quota(QuotaReason::ZeroLimit), None),
         (429, "Quota exceeded, limit: 0.5", Kind::RateLimited, None),
         (429, "Quota exceeded, limit: 05", Kind::RateLimited, None),
@@ -116,6 +140,12 @@ fn a_conversation_that_is_too_long_is_reported_from_other_bad_requests() {
         ),
         ("This model's maximum context length is 8192 tokens.", Kind::TooLong),
         ("the request exceeds the available context size, try increasing it", Kind::TooLong),
+        ("Error code: context_length_exceeded", Kind::TooLong),
+        ("The context window is full.", Kind::TooLong),
+        ("Prompt is too long: 9 tokens > 8 maximum", Kind::TooLong),
+        ("Input is too long for the model.", Kind::TooLong),
+        ("Prompt contains 9 tokens, too large for model with 8 maximum", Kind::TooLong),
+        ("The context is unknown.", Kind::Invalid),
         ("Request contains an invalid argument.", Kind::Invalid),
     ] {
         assert_eq!(understood(400, message.as_bytes()).kind, expected, "{message}");
@@ -130,6 +160,10 @@ fn a_structured_error_outside_the_quota_codes_keeps_its_plain_kind() {
     assert_eq!(ruling(200, &body(429, "m", &[])), (Kind::RateLimited, None));
     let bad_key = info("API_KEY_INVALID", "googleapis.com");
     assert_eq!(ruling(400, &body(400, "m", &[bad_key])), (Kind::Auth, None));
+    let expired = info("API_KEY_EXPIRED", "googleapis.com");
+    assert_eq!(ruling(400, &body(400, "m", &[expired])), (Kind::Auth, None));
+    let suspended = info("TOS_VIOLATION", "x");
+    assert_eq!(ruling(400, &body(400, "m", &[suspended])), (Kind::Invalid, None));
 }
 
 #[test]
@@ -191,6 +225,63 @@ fn the_error_is_found_however_it_is_wrapped() {
         let Refusal { kind, retry_after, status, message, .. } = understood(400, text.as_bytes());
         assert_eq!(((kind, retry_after), status), (limited(5), 429), "{text}");
         assert_eq!(message, "deep", "{text}");
+    }
+}
+
+#[test]
+fn the_status_of_the_body_counts_if_it_is_an_error() {
+    for (code, status) in [
+        (json!(429), 429),
+        (json!(" 429 "), 429),
+        (json!(400), 400),
+        (json!(599), 599),
+        (json!(399), 502),
+        (json!(600), 502),
+        (json!(65_965), 502),
+        (json!(-429), 502),
+        (json!("4x"), 502),
+    ] {
+        let body = json!({"error": {"message": "m", "code": code}}).to_string();
+        assert_eq!(understood(502, body.as_bytes()).status, status, "{body}");
+    }
+    // An inner error without a status has that of the outer one.
+    let outer = json!({"error": {"message": r#"{"message": "deep"}"#, "code": 429}}).to_string();
+    let Refusal { status, message, .. } = understood(502, outer.as_bytes());
+    assert_eq!((status, message.as_str()), (429, "deep"));
+}
+
+#[test]
+fn errors_are_unwrapped_to_a_limited_depth() {
+    let wrapped = |depth| {
+        let mut error = json!({"message": "deep"});
+        for _ in 0..depth {
+            error = json!({ "error": error });
+        }
+        understood(502, error.to_string().as_bytes()).message
+    };
+    assert_eq!(wrapped(10), "deep");
+    assert!(wrapped(11).starts_with('{'), "{}", wrapped(11));
+}
+
+#[test]
+fn kinds_determine_the_retry_and_the_class() {
+    use pollux_protocol::ModelErrorKind as Error;
+    for (kind, is_retried, error, class) in [
+        (Kind::RateLimited, true, Error::RateLimited, "RetryableQuotaError"),
+        (Kind::Busy, true, Error::Overloaded, "RetryableQuotaError"),
+        (Kind::NoCapacity, true, Error::Overloaded, "TerminalQuotaError"),
+        (Kind::Server, true, Error::Overloaded, "ApiError"),
+        (Kind::Quota(QuotaReason::Daily), false, Error::Quota, "TerminalQuotaError"),
+        (Kind::Verification { link: None }, false, Error::Permission, "ValidationRequiredError"),
+        (Kind::Suspended { appeal: None }, false, Error::Permission, "AccountSuspendedError"),
+        (Kind::TooLong, false, Error::TooLong, "ApiError"),
+        (Kind::Filtered, false, Error::Filtered, "ApiError"),
+        (Kind::Other, false, Error::Other, "ApiError"),
+    ] {
+        assert_eq!((kind.error_kind(), kind.type_name()), (error, class), "{kind:?}");
+        let refusal = Refusal { kind, ..understood(418, b"tea") };
+        let is_advised = matches!(refusal.advice(), RetryAdvice::Retry { .. });
+        assert_eq!(is_advised, is_retried, "{:?}", refusal.kind);
     }
 }
 

@@ -7,6 +7,7 @@ use pollux_protocol::{
 };
 use pollux_testkit::{Endpoint, ModelReply, ModelServer, errors, reply};
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
 
@@ -22,7 +23,15 @@ async fn failure(make: impl Fn() -> ModelReply + Send + Sync + 'static) -> (Mode
 async fn every_refusal_is_understood() {
     use ModelErrorKind::{Auth, Invalid, NotFound, Overloaded, Permission, Quota};
     type Row = (fn() -> ModelReply, ModelErrorKind, &'static str, usize);
-    let rows: [Row; 10] = [
+    let no_capacity = || {
+        let details = [
+            json!({"@type": "google.rpc.ErrorInfo", "reason": "MODEL_CAPACITY_EXHAUSTED"}),
+            json!({"@type": "google.rpc.RetryInfo", "retryDelay": "3600s"}),
+        ];
+        errors::api_error(429, "RESOURCE_EXHAUSTED", "No capacity.", &details)
+    };
+    let rows: [Row; 11] = [
+        (no_capacity, Overloaded, "TerminalQuotaError", 1),
         (errors::per_day_quota, Quota, "TerminalQuotaError", 1),
         (|| errors::retry_info("900s"), Quota, "TerminalQuotaError", 1),
         (errors::rate_limit_exceeded, Quota, "TerminalQuotaError", 1),

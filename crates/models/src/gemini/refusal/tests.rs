@@ -151,6 +151,9 @@ fn an_unreachable_service_is_named_with_the_proxy_hint() {
         Error::BodyBroken { host: "h".to_owned(), cause: "x".to_owned(), code: "ECONNRESET" };
     let failure = in_stream(&broken, true);
     assert_eq!((failure.kind, failure.retryable), (ModelErrorKind::Broken, true));
+    assert!(in_stream(&broken, false).retryable, "Gemini CLI retries after this code");
+    let odd = Error::BodyBroken { host: "h".to_owned(), cause: "x".to_owned(), code: "EOTHER" };
+    assert_eq!([true, false].map(|retry| in_stream(&odd, retry).retryable), [true, false]);
     assert_eq!(in_stream(&Error::Cancelled, true).kind, ModelErrorKind::Cancelled);
 }
 
@@ -177,13 +180,22 @@ fn only_what_can_pass_is_tried_again() {
 
 #[test]
 fn a_retry_after_header_is_heard() {
-    let Error::Status(mut refusal) = refusal(500, "INTERNAL", "no", &NONE) else { unreachable!() };
-    refusal.headers.insert("retry-after", HeaderValue::from_static("7"));
-    let after = Some(std::time::Duration::from_secs(7));
-    assert_eq!(
-        advice(&GoogleRefusals, &Error::Status(refusal), true),
-        RetryAdvice::Retry { after }
-    );
+    let delay = json!([{"@type": "google.rpc.RetryInfo", "retryDelay": "9s"}]);
+    for (header, details, seconds) in [
+        ("7", NONE, Some(7)),
+        ("300", NONE, Some(300)),
+        // A header that asks for too much is ignored; the delay in the body has more weight.
+        ("301", NONE, None),
+        ("7", delay, Some(9)),
+    ] {
+        let Error::Status(mut refusal) = refusal(500, "INTERNAL", "no", &details) else {
+            unreachable!()
+        };
+        refusal.headers.insert("retry-after", HeaderValue::from_static(header));
+        let after = seconds.map(std::time::Duration::from_secs);
+        let advice = advice(&GoogleRefusals, &Error::Status(refusal), true);
+        assert_eq!(advice, RetryAdvice::Retry { after }, "{header} {details}");
+    }
 }
 
 #[test]
