@@ -1,11 +1,9 @@
 //! Received JSON, typed and tolerant: unknown keys are skipped, `null` is treated as a missing key,
 //! and texts of another type are read as empty.
 
-use std::fmt;
-
 use pollux_protocol::Usage;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny};
 use serde_json::Value;
 
 /// Piece of a response, or a whole one.
@@ -82,66 +80,26 @@ pub(super) struct Words {
 
 impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordsVisitor)
+        let mut words = Self::default();
+        words.add(Value::deserialize(deserializer)?);
+        Ok(words)
     }
 }
 
-struct WordsVisitor;
-
-impl<'de> Visitor<'de> for WordsVisitor {
-    type Value = Words;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Words, E> {
-        Ok(Words { text: text.to_owned(), thought: String::new() })
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Words, E> {
-        Ok(Words { text, thought: String::new() })
-    }
-
-    fn visit_unit<E>(self) -> Result<Words, E> {
-        Ok(Words::default())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Words, E> {
-        Ok(Words::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Words, E> {
-        Ok(Words::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
-        Ok(Words::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Words, E> {
-        Ok(Words::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words, A::Error> {
-        let mut words = Words::default();
-        while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-            match &*key {
-                "text" => words.text.push_str(&map.next_value::<Words>()?.text),
-                "thinking" => words.thought.push_str(&map.next_value::<Words>()?.text),
-                _ => drop(map.next_value::<IgnoredAny>()?),
+impl Words {
+    fn add(&mut self, value: Value) {
+        match value {
+            Value::String(text) if self.text.is_empty() => self.text = text,
+            Value::String(text) => self.text.push_str(&text),
+            Value::Array(parts) => parts.into_iter().for_each(|part| self.add(part)),
+            Value::Object(mut part) => {
+                self.add(part.remove("text").unwrap_or_default());
+                let mut thought = Self::default();
+                thought.add(part.remove("thinking").unwrap_or_default());
+                self.thought.push_str(&thought.text);
             }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        Ok(words)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Words, A::Error> {
-        let mut words = Words::default();
-        while let Some(part) = parts.next_element::<Words>()? {
-            words.text.push_str(&part.text);
-            words.thought.push_str(&part.thought);
-        }
-        Ok(words)
     }
 }
 
