@@ -48,33 +48,26 @@ pub fn decode_chat_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
 /// Response received so far.
 #[derive(Debug)]
 pub(super) struct Answer {
+    reading: Reading,
     splitter: Splitter,
-    emulated: bool,
     /// Thought text that was not reported yet: thoughts arrive word by word and are reported by
     /// paragraph.
     thought: String,
     calls: Calls,
-    names: Arc<Names>,
-    refusals: Arc<Refusals>,
+    /// Reasoning that must be sent back.
     reasoning: Option<Gathered>,
     finished: bool,
-    response_id: String,
-    model_version: String,
 }
 
 impl Answer {
     pub(super) fn new(reading: Reading) -> Self {
         Self {
             splitter: Splitter::new(reading.emulated),
-            emulated: reading.emulated,
             thought: String::new(),
             calls: Calls::default(),
-            names: reading.names,
-            refusals: reading.refusals,
             reasoning: reading.reasoning.map(Gathered::new),
             finished: false,
-            response_id: String::new(),
-            model_version: String::new(),
+            reading,
         }
     }
 
@@ -91,13 +84,17 @@ impl Answer {
     pub(super) fn take(&mut self, json: &[u8]) -> Result<ResponseChunk, ModelError> {
         let wire = self.decode(json)?;
         let usage = wire.usage.or_else(|| wire.x_groq.and_then(|groq| groq.usage));
-        let mut chunk = ResponseChunk { usage: usage.map(Into::into), ..ResponseChunk::default() };
-        chunk.response_id = changed(&mut self.response_id, wire.id.text);
-        chunk.model_version = changed(&mut self.model_version, wire.model.text);
+        let present = |text: String| (!text.is_empty()).then_some(text);
+        let mut chunk = ResponseChunk {
+            usage: usage.map(Into::into),
+            response_id: present(wire.id.text),
+            model_version: present(wire.model.text),
+            ..ResponseChunk::default()
+        };
         let mut choices = wire.choices.into_iter().flatten().flatten();
         if let Some(choice) = choices.find(is_first) {
             if choice.error.is_some() {
-                return Err(self.refusals.in_payload(json));
+                return Err(self.reading.refusals.in_payload(json));
             }
             self.choose(choice, &mut chunk)?;
         }
@@ -111,14 +108,14 @@ impl Answer {
         json: &[u8],
     ) -> Result<ResponseChunk, ModelError> {
         if name == "error" {
-            return Err(self.refusals.in_payload(json));
+            return Err(self.reading.refusals.in_payload(json));
         }
         self.take(json)
     }
 
     /// Processes a complete body that was sent in response to a streaming request.
     pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<ResponseChunk, ModelError> {
-        if let Some(error) = self.refusals.no_answer(body) {
+        if let Some(error) = self.reading.refusals.no_answer(body) {
             return Err(error);
         }
         let mut chunk = self.take(body)?;
@@ -141,10 +138,10 @@ impl Answer {
         });
         match decoded {
             Ok(wire) if wire.error.is_some() || wire.object.text == "error" => {
-                Err(self.refusals.in_payload(json))
+                Err(self.reading.refusals.in_payload(json))
             }
             Ok(wire) if wire.choices.is_none() && wire.detail.is_some() => {
-                Err(self.refusals.in_payload(json))
+                Err(self.reading.refusals.in_payload(json))
             }
             Ok(wire) => Ok(wire),
             Err(error) => Err(ModelError {
@@ -237,29 +234,17 @@ impl Answer {
         let segments = self.splitter.finish();
         self.say(segments, chunk);
         self.end_thought(chunk);
-        let calls = self.calls.finish(&self.names);
+        let calls = self.calls.finish(&self.reading.names);
         if !calls.is_empty() {
             chunk.parts.extend(self.reasoning.as_mut().and_then(Gathered::take_part));
         }
         chunk.parts.extend(calls);
-        // Blank lines around blocks have no content.
-        if self.emulated && chunk.parts.iter().any(|part| part.as_call().is_some()) {
-            chunk.parts.retain(|part| part.as_text().is_none_or(|text| !text.trim().is_empty()));
-        }
     }
 }
 
 /// True for the first of several parallel choices; the others are ignored.
 fn is_first(choice: &WireChoice) -> bool {
     choice.index.as_ref().and_then(serde_json::Value::as_u64).unwrap_or(0) == 0
-}
-
-/// Returns the received value if it is new and not empty.
-fn changed(known: &mut String, reported: String) -> Option<String> {
-    (!reported.is_empty() && *known != reported).then(|| {
-        known.clone_from(&reported);
-        reported
-    })
 }
 
 fn finish_reason(word: String) -> FinishReason {

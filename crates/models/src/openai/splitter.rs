@@ -28,9 +28,8 @@ pub(super) struct Splitter {
     state: State,
     /// True if calls may be in blocks.
     blocks: bool,
+    /// Text whose meaning is not known yet.
     held: String,
-    /// Number of bytes at the start of `held` that contain no line end.
-    scanned: usize,
 }
 
 #[derive(Debug)]
@@ -38,20 +37,20 @@ enum State {
     /// Only white space so far; a thought may begin.
     Start,
     Thinking,
-    /// A thought has ended; only line ends since then.
-    AfterThought,
+    /// A thought or a block has ended; only line ends since then.
+    Gap,
     /// Text; `line_start` is true if the next character begins a line.
     Text {
         line_start: bool,
     },
-    /// Inside a block; contains its complete lines.
+    /// Inside a block; contains its text so far.
     Block(String),
 }
 
 impl Splitter {
     /// Creates a splitter. `blocks` is true if calls may be in blocks.
     pub(super) fn new(blocks: bool) -> Self {
-        Self { state: State::Start, blocks, held: String::new(), scanned: 0 }
+        Self { state: State::Start, blocks, held: String::new() }
     }
 
     /// Processes the next text.
@@ -71,12 +70,11 @@ impl Splitter {
     /// Ends the text.
     pub(super) fn finish(&mut self) -> Vec<Segment> {
         let held = std::mem::take(&mut self.held);
-        self.scanned = 0;
         let state = std::mem::replace(&mut self.state, State::Text { line_start: true });
         let segment = match state {
             State::Thinking => Segment::Thought(held),
-            State::Block(lines) => Segment::Block(lines + &held),
-            State::Start | State::AfterThought | State::Text { .. } => Segment::Text(held),
+            State::Block(block) => Segment::Block(block),
+            State::Start | State::Gap | State::Text { .. } => Segment::Text(held),
         };
         let mut segments = Vec::new();
         emit(&mut segments, segment);
@@ -85,8 +83,8 @@ impl Splitter {
 
     /// Returns the size of the text that is held back, in bytes.
     pub(super) fn held(&self) -> usize {
-        let lines = if let State::Block(lines) = &self.state { lines.len() } else { 0 };
-        self.held.len() + lines
+        let block = if let State::Block(block) = &self.state { block.len() } else { 0 };
+        self.held.len() + block
     }
 
     /// Processes one piece of `rest`; returns the number of bytes used, or `None` if more text is
@@ -98,9 +96,9 @@ impl Splitter {
         match &self.state {
             State::Start => self.begin(rest),
             State::Thinking => self.think(rest, segments),
-            State::AfterThought => Some(self.skip(rest)),
+            State::Gap => Some(self.skip(rest)),
             State::Text { line_start } => self.text(*line_start, rest, segments),
-            State::Block(_) => self.block(rest, segments),
+            State::Block(_) => Some(self.block(rest, segments)),
         }
     }
 
@@ -122,7 +120,7 @@ impl Splitter {
     fn think(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
         if let Some((thought, _)) = rest.split_once(CLOSE) {
             emit(segments, Segment::Thought(thought.to_owned()));
-            self.state = State::AfterThought;
+            self.state = State::Gap;
             return Some(thought.len() + CLOSE.len());
         }
         let used = rest.len() - partial_suffix(rest, CLOSE);
@@ -130,7 +128,7 @@ impl Splitter {
         (used > 0).then_some(used)
     }
 
-    /// Skips empty lines between thought and answer, which belong to neither.
+    /// Skips empty lines after a thought or a block, which have no content.
     fn skip(&mut self, rest: &str) -> usize {
         let used = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
         if used < rest.len() {
@@ -166,21 +164,20 @@ impl Splitter {
         Some(end)
     }
 
-    fn block(&mut self, rest: &str, segments: &mut Vec<Segment>) -> Option<usize> {
-        let Some(end) = rest[self.scanned..].find('\n') else {
-            self.scanned = rest.len();
-            return None;
-        };
-        let end = self.scanned + end + 1;
-        self.scanned = 0;
-        let State::Block(lines) = &mut self.state else { return None };
-        if rest[..end].trim() == "```" {
-            segments.push(Segment::Block(std::mem::take(lines)));
-            self.state = State::Text { line_start: true };
-        } else {
-            lines.push_str(&rest[..end]);
+    fn block(&mut self, rest: &str, segments: &mut Vec<Segment>) -> usize {
+        let State::Block(block) = &mut self.state else { return 0 };
+        let line_end = rest.find('\n').map(|end| end + 1);
+        let used = line_end.unwrap_or(rest.len());
+        block.push_str(&rest[..used]);
+        if line_end.is_some() {
+            let line = block[..block.len() - 1].rfind('\n').map_or(0, |end| end + 1);
+            if block[line..].trim() == "```" {
+                block.truncate(line);
+                segments.push(Segment::Block(std::mem::take(block)));
+                self.state = State::Gap;
+            }
         }
-        Some(end)
+        used
     }
 }
 
@@ -233,8 +230,14 @@ mod tests {
         );
         let answer = CALLING.rsplit_once("\n\n").unwrap().1;
         assert_eq!(split(false, &[CALLING]), [thought, text(answer)]);
-        let open = Segment::Block("{}".to_owned());
-        assert_eq!(split(true, &["```tool_call\n{}"]), [open]);
+        let open = || Segment::Block("{}".to_owned());
+        assert_eq!(split(true, &["```tool_call\n{}"]), [open()]);
+        // Blank lines between blocks have no content.
+        let ended = || Segment::Block("{}\n".to_owned());
+        let two = "```tool_call\n{}\n```\n\r\n\n```tool_call\n{}\n ```\n\n";
+        for words in [vec![two], two.split_inclusive('\n').collect()] {
+            assert_eq!(split(true, &words), [ended(), ended()]);
+        }
     }
 
     #[test]
