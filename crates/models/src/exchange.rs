@@ -49,6 +49,13 @@ pub(crate) struct Call<'a> {
     pub(crate) cancel: &'a CancellationToken,
 }
 
+impl Call<'_> {
+    /// Returns the call with at most this number of attempts.
+    pub(crate) fn at_most(self, attempts: u32) -> Self {
+        Self { max_attempts: self.max_attempts.min(attempts), ..self }
+    }
+}
+
 impl Exchange {
     /// Sends a request; returns the response as soon as its headers have arrived with a success
     /// status.

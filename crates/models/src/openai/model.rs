@@ -1,12 +1,10 @@
 //! One model of a vendor.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::StreamExt;
-use pollux_net::Response;
 use pollux_protocol::{
     Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind,
     ModelLimits, ModelRequest, ResponseChunk, ToolMode, Usage,
@@ -38,7 +36,6 @@ pub(super) struct ChatModel {
     quirks: Arc<Quirks>,
     /// True if tools are part of the text, because the model or its server has no tool support.
     emulated: AtomicBool,
-    settings: Mutex<HashMap<bool, Arc<CallSettings>>>,
     frames: FrameCache,
 }
 
@@ -60,7 +57,6 @@ impl ChatModel {
             emulated: AtomicBool::new(facts.tools == Some(false)),
             facts,
             service,
-            settings: Mutex::default(),
             frames: FrameCache::default(),
         }
     }
@@ -86,31 +82,23 @@ impl ChatModel {
     }
 
     /// Returns the settings of a streamed request.
-    fn settings(&self, emulated: bool) -> Arc<CallSettings> {
-        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = settings.entry(emulated).or_insert_with(|| {
-            Arc::new(CallSettings {
-                model: self.name.clone(),
-                parameters: self.parameters.clone(),
-                tool_choice: None,
-                schema: None,
-                stream: true,
-                shape: self.shape(emulated),
-                quirks: Arc::clone(&self.quirks),
-            })
-        });
-        Arc::clone(made)
+    fn settings(&self, emulated: bool) -> CallSettings {
+        CallSettings {
+            model: self.name.clone(),
+            parameters: self.parameters.clone(),
+            tool_choice: None,
+            schema: None,
+            stream: true,
+            shape: self.shape(emulated),
+            quirks: Arc::clone(&self.quirks),
+        }
     }
 
     /// Returns the settings with the per-request overrides.
-    fn adjusted(&self, emulated: bool, adjustments: &Adjustments) -> Arc<CallSettings> {
-        let usual = self.settings(emulated);
-        if *adjustments == Adjustments::default() {
-            return usual;
-        }
+    fn adjusted(&self, emulated: bool, adjustments: &Adjustments) -> CallSettings {
+        let mut settings = self.settings(emulated);
         let figures = adjustments::figures(&adjustments.tuning);
         let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
-        let mut settings = CallSettings::clone(&usual);
         settings.parameters.extend(request::parameters(&figures));
         settings.schema = adjustments.schema.as_deref().cloned();
         settings.tool_choice =
@@ -119,13 +107,13 @@ impl ChatModel {
                 ToolMode::Any => Some("required"),
                 ToolMode::None => Some("none"),
             });
-        Arc::new(settings)
+        settings
     }
 
     fn encode(
         &self,
         request: &ModelRequest,
-        settings: &Arc<CallSettings>,
+        settings: CallSettings,
         frames: &FrameCache,
     ) -> Result<Encoded, ModelError> {
         request::encode(request, settings, &self.service.messages, frames)
@@ -141,10 +129,10 @@ impl ChatModel {
     ) -> Result<ChunkStream, ModelError> {
         let request = &narrowed(request, emulated);
         let settings = self.adjusted(emulated, &request.adjustments);
-        let Encoded { body, tokens, names } = self.encode(request, &settings, &self.frames)?;
+        let Encoded { body, tokens, names } = self.encode(request, settings, &self.frames)?;
         self.check_size(tokens, cancel).await?;
-        let on_retry = request.on_retry.as_ref();
-        let response: Response = self.service.open(&self.name, body, on_retry, cancel).await?;
+        let call = self.service.chat(&self.name, body, request.on_retry.as_ref(), cancel);
+        let response = self.service.open(call).await?;
         // Some servers load the model only now and choose its context size then.
         self.check_size(tokens, cancel).await?;
         let reading = Reading {
@@ -243,20 +231,17 @@ impl Model for ChatModel {
     ) -> Result<(Value, Usage), ModelError> {
         let JsonRequest { request, schema, max_attempts } = request;
         let emulated = self.emulated.load(Ordering::Relaxed);
-        let settings = CallSettings {
-            schema: Some(schema),
-            stream: false,
-            ..CallSettings::clone(&self.settings(emulated))
-        };
-        let encoded = self.encode(&request, &Arc::new(settings), &FrameCache::default())?;
+        let settings =
+            CallSettings { schema: Some(schema), stream: false, ..self.settings(emulated) };
+        let encoded = self.encode(&request, settings, &FrameCache::default())?;
         self.check_size(encoded.tokens, &cancel).await?;
         let reading =
             Reading { refusals: Arc::clone(&self.service.refusals), ..Reading::default() };
         let ask = || {
             let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
-            let asked = self.service.ask(&self.name, body, on_retry, JSON_ATTEMPTS, &cancel);
+            let call = self.service.chat(&self.name, body, on_retry, &cancel);
             let mut answer = answer::Answer::new(reading.clone());
-            async move { answer.take_whole(&asked.await?) }
+            async move { answer.take_whole(&self.service.ask(call.at_most(JSON_ATTEMPTS)).await?) }
         };
         let content = self.service.connection.content;
         Box::pin(json_answer::ask(max_attempts, content, &cancel, ask)).await
@@ -269,7 +254,7 @@ impl Model for ChatModel {
         _cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         let settings = self.settings(self.emulated.load(Ordering::Relaxed));
-        Ok(self.encode(&request, &settings, &self.frames)?.tokens)
+        Ok(self.encode(&request, settings, &self.frames)?.tokens)
     }
 
     async fn embed(

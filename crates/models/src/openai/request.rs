@@ -4,8 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use pollux_protocol::{Declaration, ModelRequest, estimate};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::emulation;
@@ -69,7 +67,7 @@ pub(super) struct FrameCache {
 struct Frame {
     system: Option<Arc<str>>,
     tools: Arc<[Declaration]>,
-    settings: Arc<CallSettings>,
+    settings: CallSettings,
     /// Bytes from the opening brace to the instruction message.
     head: Bytes,
     /// True if `head` contains a message.
@@ -81,24 +79,21 @@ struct Frame {
 }
 
 impl Frame {
-    fn serves(&self, request: &ModelRequest, settings: &Arc<CallSettings>) -> bool {
+    fn serves(&self, request: &ModelRequest, settings: &CallSettings) -> bool {
         self.system == request.system
             && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
-            && (Arc::ptr_eq(&self.settings, settings) || self.settings == *settings)
+            && self.settings == *settings
     }
 
-    fn new(
-        request: &ModelRequest,
-        settings: &Arc<CallSettings>,
-    ) -> Result<Self, serde_json::Error> {
-        let instruction = instruction(request, settings);
+    fn new(request: &ModelRequest, settings: CallSettings) -> Result<Self, serde_json::Error> {
+        let instruction = instruction(request, &settings);
         let mut head = format!(r#"{{"model":{},"messages":["#, json!(settings.model)).into_bytes();
         if !instruction.is_empty() {
             head.extend_from_slice(br#"{"role":"system","content":""#);
             head.extend_from_slice(&escaped(&instruction)?);
             head.extend_from_slice(br#""}"#);
         }
-        let keys = serde_json::to_vec(&Tail { request, settings })?;
+        let keys = serde_json::to_vec(&tail(request, &settings))?;
         let separator: &[u8] = if keys == b"{}" { b"]" } else { b"]," };
         let tail = [separator, &keys[1..]].concat();
         let native =
@@ -106,7 +101,7 @@ impl Frame {
         Ok(Self {
             system: request.system.clone(),
             tools: Arc::clone(&request.tools),
-            settings: Arc::clone(settings),
+            settings,
             head: head.into(),
             instructed: !instruction.is_empty(),
             tail: tail.into(),
@@ -120,10 +115,10 @@ impl FrameCache {
     fn get(
         &self,
         request: &ModelRequest,
-        settings: &Arc<CallSettings>,
+        settings: CallSettings,
     ) -> Result<Arc<Frame>, serde_json::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(frame) = last.as_ref().filter(|frame| frame.serves(request, settings)) {
+        if let Some(frame) = last.as_ref().filter(|frame| frame.serves(request, &settings)) {
             return Ok(Arc::clone(frame));
         }
         let frame = Arc::new(Frame::new(request, settings)?);
@@ -135,14 +130,15 @@ impl FrameCache {
 /// Encodes the whole body.
 pub(super) fn encode(
     request: &ModelRequest,
-    settings: &Arc<CallSettings>,
+    settings: CallSettings,
     messages: &MessagesCache,
     frames: &FrameCache,
 ) -> Result<Encoded, serde_json::Error> {
     let frame = frames.get(request, settings)?;
     let mut body = Body::default();
     body.bytes(&frame.head);
-    let said = messages.write(&mut body, &request.entries, settings.shape, !frame.instructed)?;
+    let shape = frame.settings.shape;
+    let said = messages.write(&mut body, &request.entries, shape, !frame.instructed)?;
     body.bytes(&frame.tail);
     let tokens = (frame.tokens + said) as u64;
     Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
@@ -185,71 +181,42 @@ fn json_schema(schema: &Value) -> Value {
     }
 }
 
-/// Keys after the messages as an object.
-struct Tail<'a> {
-    request: &'a ModelRequest,
-    settings: &'a CallSettings,
-}
-
-impl Serialize for Tail<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { request, settings } = self;
-        let mut map = serializer.serialize_map(None)?;
-        if !request.tools.is_empty() && !settings.shape.emulated {
-            let tools: Vec<WireTool<'_>> = request.tools.iter().map(WireTool::from).collect();
-            map.serialize_entry("tools", &tools)?;
-            if let Some(choice) = settings.tool_choice {
-                map.serialize_entry("tool_choice", choice)?;
-            }
+/// Returns the keys after the messages, in the order in which they are sent.
+fn tail(request: &ModelRequest, settings: &CallSettings) -> Map<String, Value> {
+    let mut tail = Map::new();
+    let mut set = |key: &str, value: Value| drop(tail.insert(key.to_owned(), value));
+    if !request.tools.is_empty() && !settings.shape.emulated {
+        set("tools", request.tools.iter().map(tool).collect());
+        if let Some(choice) = settings.tool_choice {
+            set("tool_choice", choice.into());
         }
-        if let Some(schema) = &settings.schema {
-            match settings.quirks.json {
-                JsonFormat::Schema => {
-                    let schema = json!({"name": "answer", "schema": json_schema(schema)});
-                    let format = json!({"type": "json_schema", "json_schema": schema});
-                    map.serialize_entry("response_format", &format)?;
-                }
-                JsonFormat::Object => {
-                    map.serialize_entry("response_format", &json!({"type": "json_object"}))?;
-                }
-                JsonFormat::None => {}
-            }
-        }
-        for (key, value) in &settings.parameters {
-            map.serialize_entry(key, value)?;
-        }
-        if settings.stream {
-            map.serialize_entry("stream", &true)?;
-            if settings.quirks.stream_usage {
-                map.serialize_entry("stream_options", &json!({"include_usage": true}))?;
-            }
-        }
-        map.end()
     }
-}
-
-#[derive(Serialize)]
-struct WireTool<'a> {
-    r#type: &'static str,
-    function: WireFunction<'a>,
-}
-
-#[derive(Serialize)]
-struct WireFunction<'a> {
-    name: std::borrow::Cow<'a, str>,
-    description: &'a str,
-    parameters: &'a Value,
-}
-
-impl<'a> From<&'a Declaration> for WireTool<'a> {
-    fn from(declaration: &'a Declaration) -> Self {
-        let function = WireFunction {
-            name: function_name(&declaration.name),
-            description: &declaration.description,
-            parameters: &declaration.parameters,
-        };
-        Self { r#type: "function", function }
+    match (&settings.schema, settings.quirks.json) {
+        (Some(schema), JsonFormat::Schema) => {
+            let schema = json!({"name": "answer", "schema": json_schema(schema)});
+            set("response_format", json!({"type": "json_schema", "json_schema": schema}));
+        }
+        (Some(_), JsonFormat::Object) => set("response_format", json!({"type": "json_object"})),
+        (Some(_), JsonFormat::None) | (None, _) => {}
     }
+    for (key, value) in &settings.parameters {
+        set(key, value.clone());
+    }
+    if settings.stream {
+        set("stream", true.into());
+        if settings.quirks.stream_usage {
+            set("stream_options", json!({"include_usage": true}));
+        }
+    }
+    tail
+}
+
+fn tool(declaration: &Declaration) -> Value {
+    json!({"type": "function", "function": {
+        "name": function_name(&declaration.name),
+        "description": declaration.description,
+        "parameters": declaration.parameters,
+    }})
 }
 
 #[cfg(test)]

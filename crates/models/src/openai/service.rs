@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::USER_AGENT;
-use pollux_net::{HttpRequest, Response};
+use pollux_net::Response;
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener};
 use serde::Deserialize;
 use serde_json::json;
@@ -54,34 +54,26 @@ impl Service {
         if is_local { prices::LOCAL } else { &vendor.id }
     }
 
-    /// Requests a response and returns it as soon as it begins.
-    pub(super) async fn open(
-        &self,
-        model: &str,
+    /// Returns the call that requests a response.
+    pub(super) fn chat<'a>(
+        &'a self,
+        model: &'a str,
         body: Vec<Bytes>,
-        on_retry: Option<&RetryListener>,
-        cancel: &CancellationToken,
-    ) -> Result<Response, ModelError> {
-        let request =
-            self.connection.endpoint.request(http::Method::POST, "chat/completions", body);
-        let call = Call { on_retry, ..self.call(request, model, cancel) };
+        on_retry: Option<&'a RetryListener>,
+        cancel: &'a CancellationToken,
+    ) -> Call<'a> {
+        let call = self.call(http::Method::POST, "chat/completions", body, model, cancel);
+        Call { on_retry, ..call }
+    }
+
+    /// Sends a call; returns the response as soon as it begins.
+    pub(super) async fn open(&self, call: Call<'_>) -> Result<Response, ModelError> {
         self.connection.exchange.open(call).await.map_err(sharpened)
     }
 
-    /// Requests a response and returns the whole body.
-    pub(super) async fn ask(
-        &self,
-        model: &str,
-        body: Vec<Bytes>,
-        on_retry: Option<&RetryListener>,
-        max_attempts: u32,
-        cancel: &CancellationToken,
-    ) -> Result<Bytes, ModelError> {
-        let request =
-            self.connection.endpoint.request(http::Method::POST, "chat/completions", body);
-        let call = Call { on_retry, ..self.call(request, model, cancel) };
-        let max_attempts = max_attempts.min(call.max_attempts);
-        self.connection.exchange.ask(Call { max_attempts, ..call }).await.map_err(sharpened)
+    /// Sends a call; returns the whole body.
+    pub(super) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
+        self.connection.exchange.ask(call).await.map_err(sharpened)
     }
 
     /// Returns the first model in the service's list that is for conversations.
@@ -92,10 +84,8 @@ impl Service {
         &self,
         cancel: &CancellationToken,
     ) -> Result<String, ModelError> {
-        let request = self.connection.endpoint.request(http::Method::GET, "models", Vec::new());
-        let call = self.call(request, "", cancel);
-        let max_attempts = LIST_ATTEMPTS.min(call.max_attempts);
-        let answer = self.connection.exchange.ask(Call { max_attempts, ..call }).await?;
+        let call = self.call(http::Method::GET, "models", Vec::new(), "", cancel);
+        let answer = self.connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await?;
         let list: WireList = exchange::decode(&answer)?;
         let mut names = list.data.into_iter().map(|one| one.id.text);
         names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
@@ -126,8 +116,8 @@ impl Service {
         for batch in texts.chunks(BATCH) {
             let body = json!({"model": model, "input": batch, "encoding_format": "float"});
             let body = vec![Bytes::from(body.to_string())];
-            let request = self.connection.endpoint.request(http::Method::POST, "embeddings", body);
-            let answer = self.connection.exchange.ask(self.call(request, model, cancel)).await?;
+            let call = self.call(http::Method::POST, "embeddings", body, model, cancel);
+            let answer = self.connection.exchange.ask(call).await?;
             vectors.extend(ordered(exchange::decode(&answer)?, batch.len())?);
         }
         Ok(vectors)
@@ -135,10 +125,13 @@ impl Service {
 
     fn call<'a>(
         &'a self,
-        mut request: HttpRequest,
+        method: http::Method,
+        path: &str,
+        body: Vec<Bytes>,
         model: &'a str,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
+        let mut request = self.connection.endpoint.request(method, path, body);
         if let Some(agent) = self.connection.user_agent.naming(model) {
             request.headers.insert(USER_AGENT, agent);
         }

@@ -42,7 +42,7 @@ fn request() -> ModelRequest {
 
 fn encoded(request: &ModelRequest, settings: CallSettings) -> (String, u64) {
     let frames = FrameCache::default();
-    let encoded = encode(request, &Arc::new(settings), &MessagesCache::default(), &frames).unwrap();
+    let encoded = encode(request, settings, &MessagesCache::default(), &frames).unwrap();
     (String::from_utf8(encoded.body.concat()).unwrap(), encoded.tokens)
 }
 
@@ -115,9 +115,9 @@ fn only_known_parameters_are_sent_under_their_names() {
 
 #[test]
 fn the_frame_is_made_anew_only_when_it_changes() {
-    let (frames, settings) = (FrameCache::default(), Arc::new(settings()));
-    let first = frames.get(&request(), &settings).unwrap();
-    assert!(Arc::ptr_eq(&first, &frames.get(&request(), &settings).unwrap()));
+    let frames = FrameCache::default();
+    let first = frames.get(&request(), settings()).unwrap();
+    assert!(Arc::ptr_eq(&first, &frames.get(&request(), settings()).unwrap()));
     let other = ModelRequest { system: None, ..request() };
-    assert!(!Arc::ptr_eq(&first, &frames.get(&other, &settings).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &frames.get(&other, settings()).unwrap()));
 }
