@@ -33,6 +33,7 @@ pub mod catalog;
 pub mod configs;
 mod dialect;
 mod endpoint;
+mod entry_cache;
 mod exchange;
 mod failure;
 mod gemini;

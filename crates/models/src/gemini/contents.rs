@@ -1,35 +1,22 @@
 //! Conversion of the conversation to the format of the service.
-//!
-//! The bytes of an entry are encoded once and kept for as long as requests use the entry, so that a
-//! turn late in a long conversation costs no more to encode than an early one.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use pollux_protocol::{Content, HistoryEntry, Role};
 
 use crate::body::Body;
+use crate::entry_cache::EntryCache;
 
 mod part;
 mod signature;
 
 use part::{WirePart, is_sent};
 
-/// Number of requests after which an unused entry is removed from the cache. Greater than one,
-/// because side calls, and subagents with their own conversations, occur in between.
-const KEPT_FOR_REQUESTS: u64 = 16;
-
-/// Encoded parts of entries, shared by all models of this dialect.
+/// Encoded parts of entries as JSON, joined by commas, shared by all models of this dialect.
 #[derive(Debug, Default)]
 pub(crate) struct PartsCache {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    requests: u64,
-    encoded: HashMap<Form, Encoded>,
+    encoded: Mutex<EntryCache<Form, Bytes>>,
 }
 
 /// Cache key: an entry, by its serial, in one of its wire forms.
@@ -53,14 +40,6 @@ pub(crate) struct Takes {
     pub(crate) nested_media: bool,
 }
 
-#[derive(Debug)]
-struct Encoded {
-    /// Parts as JSON, joined by commas.
-    parts: Bytes,
-    /// Number of the last request that used the parts.
-    request: u64,
-}
-
 impl PartsCache {
     /// Writes the `contents` array of a request. Consecutive entries of one role become one
     /// content; entries without anything to send are omitted.
@@ -78,45 +57,26 @@ impl PartsCache {
         let made_up =
             if takes.signatures { signature::missing(&sent) } else { vec![false; sent.len()] };
 
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.requests += 1;
-        let request = state.requests;
+        let mut cache = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.begin_request();
         let mut role = None;
         body.text("[");
         for (entry, made_up) in sent.iter().zip(made_up) {
             body.text(separator(role, entry.content().role));
             role = Some(entry.content().role);
-            body.bytes(&state.parts_of(entry, made_up, takes.nested_media)?);
+            // Most entries have one form for all models.
+            let nested = takes.nested_media || !has_nested_media(entry.content());
+            let form = Form { serial: entry.serial(), made_up, nested };
+            body.bytes(cache.get(form, || encode_parts(entry.content(), made_up, nested))?);
         }
         body.text(if role.is_some() { "]}]" } else { "]" });
-        state.encoded.retain(|_, encoded| request - encoded.request < KEPT_FOR_REQUESTS);
+        cache.end_request();
         Ok(())
     }
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.state.lock().unwrap().encoded.len()
-    }
-}
-
-impl State {
-    fn parts_of(
-        &mut self,
-        entry: &HistoryEntry,
-        made_up: bool,
-        nested: bool,
-    ) -> Result<Bytes, serde_json::Error> {
-        // Most entries have one form for all models.
-        let nested = nested || !has_nested_media(entry.content());
-        let key = Form { serial: entry.serial(), made_up, nested };
-        if let Some(encoded) = self.encoded.get_mut(&key) {
-            encoded.request = self.requests;
-            return Ok(encoded.parts.clone());
-        }
-        let parts = encode_parts(entry.content(), made_up, nested)?;
-        let encoded = Encoded { parts: parts.clone(), request: self.requests };
-        self.encoded.insert(key, encoded);
-        Ok(parts)
+        self.encoded.lock().unwrap().len()
     }
 }
 

@@ -1,10 +1,8 @@
 //! Conversion of the conversation to messages.
 //!
-//! As in the Gemini dialect, the bytes of an entry are encoded once and kept for as long as
-//! requests use the entry. Consecutive entries of one role become one message, because the
-//! templates of many open models refuse two in a row.
+//! Consecutive entries of one role become one message, because the templates of many open models
+//! refuse two in a row.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -18,10 +16,7 @@ pub(super) use encode::escaped;
 pub(super) use shape::Shape;
 
 use crate::body::Body;
-
-/// Number of requests after which an unused entry is removed from the cache, as in the Gemini
-/// dialect.
-const KEPT_FOR_REQUESTS: u64 = 16;
+use crate::entry_cache::EntryCache;
 
 /// Separator between the texts of two entries.
 const BLANK_LINE: &str = r"\n\n";
@@ -29,24 +24,10 @@ const BLANK_LINE: &str = r"\n\n";
 /// Message between results and text for vendors that refuse a user message after results.
 const BRIDGE: &str = r#"{"role":"assistant","content":"The results are in."}"#;
 
-/// Encoded entries, shared by all models of a vendor.
+/// Encoded entries with their estimated numbers of tokens, shared by all models of a vendor.
 #[derive(Debug, Default)]
 pub(super) struct MessagesCache {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    requests: u64,
-    encoded: HashMap<(u64, Shape), Encoded>,
-}
-
-#[derive(Debug)]
-struct Encoded {
-    pieces: Pieces,
-    tokens: f64,
-    /// Number of the last request that used the entry.
-    request: u64,
+    encoded: Mutex<EntryCache<(u64, Shape), (Pieces, f64)>>,
 }
 
 impl MessagesCache {
@@ -59,20 +40,21 @@ impl MessagesCache {
         shape: Shape,
         first: bool,
     ) -> Result<f64, serde_json::Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.requests += 1;
-        let request = state.requests;
+        let mut cache = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.begin_request();
         let mut tokens = 0.0;
         let mut said = Vec::with_capacity(entries.len());
         for entry in entries {
-            let encoded = state.encoded(entry, shape)?;
-            tokens += encoded.tokens;
-            if !encoded.pieces.is_empty() {
-                said.push((entry.content().role, encoded.pieces.clone()));
+            let content = entry.content();
+            let encode = || Ok((encode::pieces(content, shape)?, estimate::content(content)));
+            let (pieces, estimated) = cache.get((entry.serial(), shape), encode)?;
+            tokens += estimated;
+            if !pieces.is_empty() {
+                said.push((content.role, pieces.clone()));
             }
         }
-        state.encoded.retain(|_, encoded| request - encoded.request < KEPT_FOR_REQUESTS);
-        drop(state);
+        cache.end_request();
+        drop(cache);
 
         let mut messages = Messages { body, first };
         for run in said.chunk_by(|(left, _), (right, _)| left == right) {
@@ -86,29 +68,7 @@ impl MessagesCache {
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.state.lock().unwrap().encoded.len()
-    }
-}
-
-impl State {
-    fn encoded(
-        &mut self,
-        entry: &HistoryEntry,
-        shape: Shape,
-    ) -> Result<&Encoded, serde_json::Error> {
-        let requests = self.requests;
-        match self.encoded.entry((entry.serial(), shape)) {
-            std::collections::hash_map::Entry::Occupied(slot) => {
-                let encoded = slot.into_mut();
-                encoded.request = requests;
-                Ok(encoded)
-            }
-            std::collections::hash_map::Entry::Vacant(slot) => {
-                let pieces = encode::pieces(entry.content(), shape)?;
-                let tokens = estimate::content(entry.content());
-                Ok(slot.insert(Encoded { pieces, tokens, request: requests }))
-            }
-        }
+        self.encoded.lock().unwrap().len()
     }
 }
 

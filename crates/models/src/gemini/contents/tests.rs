@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::part::MADE_UP_SIGNATURE;
 use super::*;
+use crate::entry_cache::KEPT_FOR_REQUESTS;
 
 fn user(parts: Vec<Part>) -> Arc<HistoryEntry> {
     HistoryEntry::detached(Content::user(parts))

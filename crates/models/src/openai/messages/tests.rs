@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::catalog::{CallIds, ReasoningKey};
+use crate::entry_cache::KEPT_FOR_REQUESTS;
 
 const SHAPE: Shape = Shape {
     emulated: false,
