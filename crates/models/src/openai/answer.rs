@@ -137,10 +137,11 @@ impl Answer {
                 .map_or(Err(error), |json| serde_json::from_slice(&json))
         });
         match decoded {
-            Ok(wire) if wire.error.is_some() || wire.object.text == "error" => {
-                Err(self.reading.refusals.in_payload(json))
-            }
-            Ok(wire) if wire.choices.is_none() && wire.detail.is_some() => {
+            Ok(wire)
+                if wire.error.is_some()
+                    || wire.object.text == "error"
+                    || (wire.choices.is_none() && wire.detail.is_some()) =>
+            {
                 Err(self.reading.refusals.in_payload(json))
             }
             Ok(wire) => Ok(wire),
@@ -172,11 +173,7 @@ impl Answer {
         let reasoning = Some(message.reasoning_content.text).filter(|words| !words.is_empty());
         let reasoning = reasoning.unwrap_or(message.reasoning.text);
         if let Some(gathered) = &mut self.reasoning {
-            let details = match message.reasoning_details {
-                Some(serde_json::Value::Array(details)) => details,
-                _ => Vec::new(),
-            };
-            gathered.take(&reasoning, details);
+            gathered.take(&reasoning, message.reasoning_details);
         }
         for words in [reasoning, message.content.thought] {
             self.think(&words, chunk);

@@ -12,38 +12,38 @@ const DIALECT: &str = "openai";
 /// Maximum size of reasoning that is sent back, in bytes.
 const LIMIT: usize = 1024 * 1024;
 
-/// Reasoning that is collected from the stream.
+/// Reasoning that is collected from the stream: a text or a list, depending on the key.
 #[derive(Debug)]
 pub(super) struct Gathered {
     key: ReasoningKey,
-    text: String,
-    details: Vec<Value>,
+    value: Value,
     size: usize,
 }
 
 impl Gathered {
     pub(super) fn new(key: ReasoningKey) -> Self {
-        Self { key, text: String::new(), details: Vec::new(), size: 0 }
+        let value = match key {
+            ReasoningKey::ReasoningContent => Value::String(String::new()),
+            ReasoningKey::ReasoningDetails => Value::Array(Vec::new()),
+        };
+        Self { key, value, size: 0 }
     }
 
     /// Adds a piece: text, and objects that only the vendor understands.
-    pub(super) fn take(&mut self, words: &str, details: Vec<Value>) {
-        match self.key {
-            ReasoningKey::ReasoningContent => {
+    pub(super) fn take(&mut self, words: &str, details: Option<Value>) {
+        match (&mut self.value, details) {
+            (Value::String(text), _) => {
                 self.size += words.len();
-                if self.size <= LIMIT {
-                    self.text.push_str(words);
-                }
+                text.push_str(words);
             }
-            ReasoningKey::ReasoningDetails => {
-                for detail in details {
-                    self.size += detail.to_string().len();
-                    self.details.push(detail);
-                }
-                if self.size > LIMIT {
-                    self.details.clear();
-                }
+            (Value::Array(all), Some(Value::Array(details))) => {
+                self.size += details.iter().map(|one| one.to_string().len()).sum::<usize>();
+                all.extend(details);
             }
+            _ => {}
+        }
+        if self.size > LIMIT {
+            self.value = Value::Null;
         }
     }
 
@@ -51,14 +51,10 @@ impl Gathered {
     /// already seen the text. Incomplete reasoning would be refused, so reasoning above the size
     /// limit is dropped completely.
     pub(super) fn take_part(&mut self) -> Option<Part> {
-        if self.size == 0 || self.size > LIMIT {
+        let value = std::mem::take(&mut self.value);
+        if self.size == 0 || value.is_null() {
             return None;
         }
-        let value = match self.key {
-            ReasoningKey::ReasoningContent => Value::from(std::mem::take(&mut self.text)),
-            ReasoningKey::ReasoningDetails => Value::from(std::mem::take(&mut self.details)),
-        };
-        self.size = 0;
         let data = serde_json::json!({ self.key.as_str(): value }).to_string();
         let opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
         Some(Part { opaque, ..Part::thought("") })
@@ -87,8 +83,8 @@ mod tests {
     #[test]
     fn what_is_gathered_comes_back_under_its_key_only() {
         let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
-        gathered.take("one ", vec![json!({"type": "x"})]);
-        gathered.take("two", Vec::new());
+        gathered.take("one ", Some(json!([{"type": "x"}])));
+        gathered.take("two", None);
         let thought = gathered.take_part().unwrap();
         assert!(thought.is_signed_thought() && thought.as_thought() == Some(""));
         assert_eq!(carried(&thought, ReasoningKey::ReasoningContent), Some(json!("one two")));
@@ -103,7 +99,12 @@ mod tests {
     #[test]
     fn too_much_is_dropped_whole() {
         let mut gathered = Gathered::new(ReasoningKey::ReasoningDetails);
-        gathered.take("", vec![json!("x".repeat(LIMIT)), json!("y")]);
+        gathered.take("", Some(json!(["x".repeat(LIMIT), "y"])));
+        gathered.take("", Some(json!(["z"])));
+        assert_eq!(gathered.take_part(), None);
+        let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
+        gathered.take(&"x".repeat(LIMIT), None);
+        gathered.take("y", None);
         assert_eq!(gathered.take_part(), None);
     }
 }
