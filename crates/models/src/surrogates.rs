@@ -4,9 +4,27 @@
 //! grammar allows and Rust's strings cannot represent. Such halves become U+FFFD instead of an
 //! error.
 
+use pollux_protocol::{ModelError, ModelErrorKind};
+use serde::de::DeserializeOwned;
+
+/// Decodes a response of a model.
+///
+/// # Errors
+/// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape.
+pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> Result<T, ModelError> {
+    let decoded = serde_json::from_slice(json).or_else(|error| match repair_surrogates(json) {
+        Some(json) => serde_json::from_slice(&json),
+        None => Err(error),
+    });
+    decoded.map_err(|error| {
+        let message = format!("The response of the model does not have the expected form: {error}");
+        ModelError { retryable: true, ..ModelError::new(ModelErrorKind::Broken, message) }
+    })
+}
+
 /// Returns the JSON with every unpaired surrogate escape replaced; `None` if there is no such
 /// escape.
-pub(crate) fn repair_surrogates(json: &[u8]) -> Option<Vec<u8>> {
+fn repair_surrogates(json: &[u8]) -> Option<Vec<u8>> {
     let mut repaired = None;
     let mut at = 0;
     while at < json.len() {

@@ -5,9 +5,7 @@
 
 use futures::{StreamExt, stream};
 use pollux_net::EventStream;
-use pollux_protocol::{
-    ChunkStream, Citation, FinishReason, ModelError, ModelErrorKind, ResponseChunk, Usage,
-};
+use pollux_protocol::{ChunkStream, Citation, FinishReason, ModelError, ResponseChunk, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -32,21 +30,12 @@ use part::PartSlot;
 /// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
 /// service for an `{"error": …}` object.
 pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
-    let decoded = serde_json::from_slice::<WireResponse>(json).or_else(|error| {
-        surrogates::repair_surrogates(json).map_or(Err(error), |json| serde_json::from_slice(&json))
-    });
-    match decoded {
+    match surrogates::decode::<WireResponse>(json) {
         Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json)),
         Ok(response) => Ok(response.into_chunk()),
         // An error may also be inside an array.
         Err(_) if is_error_list(json) => Err(refusal(json)),
-        Err(error) => Err(ModelError {
-            retryable: true,
-            ..ModelError::new(
-                ModelErrorKind::Broken,
-                format!("The response of the model does not have the expected form: {error}"),
-            )
-        }),
+        Err(error) => Err(error),
     }
 }
 

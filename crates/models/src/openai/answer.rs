@@ -132,27 +132,11 @@ impl Answer {
 
     /// Decodes the payload, unless it is an error.
     fn decode(&self, json: &[u8]) -> Result<WireAnswer, ModelError> {
-        let decoded = serde_json::from_slice::<WireAnswer>(json).or_else(|error| {
-            surrogates::repair_surrogates(json)
-                .map_or(Err(error), |json| serde_json::from_slice(&json))
-        });
-        match decoded {
-            Ok(wire)
-                if wire.error.is_some()
-                    || wire.object.text == "error"
-                    || (wire.choices.is_none() && wire.detail.is_some()) =>
-            {
-                Err(self.reading.refusals.in_payload(json))
-            }
-            Ok(wire) => Ok(wire),
-            Err(error) => Err(ModelError {
-                retryable: true,
-                ..ModelError::new(
-                    ModelErrorKind::Broken,
-                    format!("The response of the model does not have the expected form: {error}"),
-                )
-            }),
-        }
+        let wire: WireAnswer = surrogates::decode(json)?;
+        let is_error = wire.error.is_some()
+            || wire.object.text == "error"
+            || (wire.choices.is_none() && wire.detail.is_some());
+        if is_error { Err(self.reading.refusals.in_payload(json)) } else { Ok(wire) }
     }
 
     fn choose(&mut self, choice: WireChoice, chunk: &mut ResponseChunk) -> Result<(), ModelError> {

@@ -1,4 +1,4 @@
-use pollux_protocol::{Body, Opaque, Part};
+use pollux_protocol::{Body, ModelErrorKind, Opaque, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
