@@ -1,5 +1,4 @@
-//! Streams of chat completions: any bytes give chunks or an error, whatever the pieces in which they
-//! arrive.
+//! Streams of chat completions: any bytes give chunks or an error, in whatever pieces they arrive.
 
 #![no_main]
 

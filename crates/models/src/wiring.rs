@@ -99,7 +99,7 @@ pub(crate) struct UserAgent {
 }
 
 impl UserAgent {
-    /// Returns the header in the format of Gemini CLI 0.61. `model` is empty if it is not known yet.
+    /// Returns the header in the format of Gemini CLI 0.61. `model` is empty if it is not known.
     pub(crate) fn naming(&self, model: &str) -> Option<HeaderValue> {
         let platform = match std::env::consts::OS {
             "macos" => "darwin",
