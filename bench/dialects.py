@@ -1,6 +1,7 @@
 """Turns of a script, in the API dialect and with the tools of each program.
 
-A turn is a `Text` (an answer, in pieces) or `Calls` (tool calls of the model):
+A turn is a `Text` (an answer, in pieces), `Calls` (tool calls of the model) or, for Gemini only,
+`Parts`:
 
 - Gemini: `POST …:streamGenerateContent`
 - OpenAI Responses: `POST …/responses`
@@ -28,6 +29,14 @@ class Calls:
     (name, arguments))` for an exact call."""
 
     calls: tuple[tuple, ...]
+    prompt_tokens: int = 10
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A turn of exact parts. Only Gemini's dialect has it."""
+
+    parts: tuple[dict, ...]
     prompt_tokens: int = 10
 
 
@@ -77,6 +86,9 @@ def gemini_events(turn, _number, _tools):
         for piece in turn.pieces[:-1]:
             yield event([{"text": piece}])
         yield event([{"text": turn.pieces[-1]}], "STOP")
+        return
+    if isinstance(turn, Parts):
+        yield event(list(turn.parts), "STOP")
         return
     parts = []
     for action, argument in turn.calls:

@@ -32,12 +32,14 @@ class Exchange:
 @dataclass
 class ScriptedServer:
     """Serves one script. `keep_requests` keeps the bodies; `on_request` is called with the number
-    of each turn before its reply is sent. `side_text` is the answer to side calls."""
+    of each turn before its reply is sent. `side_text` is the answer to side calls, and
+    `on_side_call` is called before each of these answers is sent."""
 
     script: list
     keep_requests: bool = False
     side_text: str = "{}"
     on_request: object = None
+    on_side_call: object = None
     exchanges: list = field(default_factory=list)
 
     def __enter__(self):
@@ -101,6 +103,8 @@ class ScriptedServer:
         path = path.partition("?")[0]
         dialect = _dialect(method, path)
         if dialect is None:
+            if self.on_side_call and ":generateContent" in path:
+                self.on_side_call()
             connection.sendall(_side_reply(path, self.side_text))
         elif path.endswith("/chat/completions") and b'"tools"' not in body:
             # A side call, such as for a title of the conversation.
