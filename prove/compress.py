@@ -3,13 +3,16 @@
 Started by `cargo xtask prove compress`. Python 3.11, standard library only.
 
 - For any behaviour of the summariser model, the conversation continues: the model accepts the
-  request, which is not longer than its limit and obeys the rules of the service, and which contains
-  the first rule of the user verbatim.
-- A rule survives twenty compressions in a row.
+  request, which is not longer than its limit and obeys the rules of the service. It has the system
+  instruction, the first rule of the user verbatim, the user's latest message as the last text, the
+  latest messages unchanged, and each call that it has with its own id and result. If there is a
+  usable summary, it has the summary, too.
+- A rule survives twenty compressions in a row, and each request has the turn before it.
 """
 
 import argparse
 import http.server
+import itertools
 import json
 import os
 import shutil
@@ -17,7 +20,11 @@ import subprocess
 import tempfile
 import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import needs
+import rules
 
 TAKES = 1_048_576
 RULE = "Never touch db/, whatever happens."
@@ -50,29 +57,14 @@ WAYS = {
 }
 
 
-def broken_rules(contents):
-    """Returns the rules of the service that a conversation breaks."""
-    problems, open_calls = [], []
-    for number, content in enumerate(contents):
-        role = content.get("role")
-        if role != ("model" if number % 2 else "user"):
-            problems.append(f"content {number} is of {role}")
-        if not content.get("parts"):
-            problems.append(f"content {number} is empty")
-        for part in content.get("parts", []):
-            if "functionResponse" in part:
-                key = part["functionResponse"].get("name")
-                if key in open_calls:
-                    open_calls.remove(key)
-                else:
-                    problems.append(f"content {number} answers no call")
-        if role == "user" and open_calls:
-            problems.append(f"content {number} leaves calls without an answer")
-        if role == "model":
-            open_calls = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
-    if open_calls or not contents or contents[-1].get("role") != "user":
-        problems.append("it does not end with the user")
-    return problems
+# Words of each summary that is good enough to replace the older messages.
+WORDS = {
+    "a summary": "<overall_goal>Mend it.</overall_goal>",
+    "no XML": "We mended things, and there is more to mend.",
+    "another language": "Il reste à réparer la base. 修理してください。",
+}
+# Number of the latest messages that every request must have unchanged.
+RECENT = 30
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -86,6 +78,10 @@ class Server(http.server.ThreadingHTTPServer):
         self.taken, self.problems, self.summaries = [], [], 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -96,12 +92,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         contents = json.loads(body)["contents"]
-        self.server.problems += broken_rules(contents)
+        if rule := rules.broken_rule(contents):
+            self.server.problems.append(rule)
         if ":streamGenerateContent" in self.path:
             if len(body) / 4 > TAKES:
                 message = f"The input token count exceeds the maximum number of tokens allowed ({TAKES})."
                 return self.reply(error(400, message))
-            self.server.taken.append(body.decode())
+            self.server.taken.append(json.loads(body))
             parts, tokens = self.server.converse(len(self.server.taken), len(body) // 4)
             usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
             candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
@@ -158,26 +155,95 @@ def run(binary, place, server, settings, arguments):
                           capture_output=True, timeout=LIMIT, check=False)
 
 
-def complaints(server, ended):
+@dataclass
+class Expected:
+    """What each request of a conversation must have."""
+
+    # Last text of the user; None if only the rule must be there.
+    latest: str | None = None
+    # Words of the summary; None if there is none.
+    summary: str | None = None
+    # Parts that must follow each other unchanged.
+    recent: list = field(default_factory=list)
+    # Every call of the conversation and its response, by id.
+    calls: dict = field(default_factory=dict)
+    responses: dict = field(default_factory=dict)
+
+
+def forgotten(body, expected):
+    """Yields what is missing or different in a request."""
+    contents = rules.plain(body["contents"])
+    parts = [part for content in contents for part in content["parts"]]
+    said = [part["text"] for content in contents if content["role"] == "user"
+            for part in content["parts"] if "text" in part]
+    if not any(part.get("text") for part in body.get("systemInstruction", {}).get("parts", [])):
+        yield "there is no system instruction"
+    if not any(RULE in text for text in said):
+        yield "the rule is lost"
+    if expected.latest and contents[-1]["parts"][-1] != {"text": expected.latest}:
+        yield f"the latest message is lost: the last part is {json.dumps(contents[-1]['parts'][-1])[:80]}"
+    if expected.summary and not any(expected.summary in text for text in said):
+        yield "the summary is lost"
+    at = parts.index(expected.recent[0]) if expected.recent and expected.recent[0] in parts else 0
+    different = [part for part, found in itertools.zip_longest(expected.recent, parts[at : at + len(expected.recent)])
+                 if part != found]
+    if different:
+        yield f"{len(different)} of the latest {len(expected.recent)} parts are lost, first {json.dumps(different[0])[:80]}"
+    for part in parts:
+        for kind, known in (("functionCall", expected.calls), ("functionResponse", expected.responses)):
+            if known and kind in part and not is_known(part[kind], known):
+                yield f"a {kind} that nobody made: {json.dumps(part[kind])[:80]}"
+                return
+
+
+def is_known(told, known):
+    """Returns true for a call or response of the conversation. The output of an older response may
+    differ, because it may be shortened."""
+    made = known.get(told.get("id"))
+    return made is not None and all(made.get(name) == told.get(name) for name in ("name", "args"))
+
+
+def complaints(server, ended, expected):
     problems = list(server.problems)
     if ended.returncode != 0 or not ended.stdout.decode().rstrip().endswith("done"):
         problems.append(f"exit code {ended.returncode}: {ended.stderr.decode(errors='replace')[-300:]}")
-    problems += [f"request {number} has lost the rule" for number, body in enumerate(server.taken) if RULE not in body]
+    if not server.taken:
+        problems.append("no request was accepted")
+    for number, body in enumerate(server.taken):
+        problems += [f"request {number}: {what}" for what in forgotten(body, expected(number))]
     return problems
+
+
+def of_history(lines, way):
+    """Returns what a request that continues a session must have."""
+    messages, expected = [json.loads(line) for line in lines.splitlines()[1:]], Expected("go on", WORDS.get(way))
+    for message in messages:
+        for call in message.get("toolCalls", []):
+            made = {name: call[name] for name in ("id", "name", "args")}
+            expected.calls[call["id"]] = made
+            expected.responses[call["id"]] = call["result"][0]["functionResponse"]
+    for message in messages[-RECENT:]:
+        content = message["content"]
+        expected.recent += [{"text": content}] if isinstance(content, str) else content
+        for call in message.get("toolCalls", []):
+            expected.recent += [{"functionCall": expected.calls[call["id"]]}, call["result"][0]]
+    return expected
 
 
 def long_history(binary, place, way, tokens):
     """Continues a conversation of this many tokens, and returns the problems."""
     server = Server(WAYS[way], lambda _number, tokens: ([{"text": "done"}], tokens))
     place.mkdir(parents=True)
-    (place / "long.jsonl").write_text(history(tokens))
+    lines = history(tokens)
+    (place / "long.jsonl").write_text(lines)
     settings = {"pollux": {"compression": {"timeout": 3}}, "general": {"maxAttempts": 1}}
     began = time.monotonic()
     ended = run(binary, place, server, settings, ["--session-file", str(place / "long.jsonl"), "--prompt", "go on"])
-    server.shutdown()
-    size = len(server.taken[-1]) // 4 if server.taken else 0
+    server.close()
+    size = len(json.dumps(server.taken[-1])) // 4 if server.taken else 0
     print(f"compress: {way}: {server.summaries} summaries asked for, {size} tokens sent, {time.monotonic() - began:.1f} s", flush=True)
-    return complaints(server, ended)
+    expected = of_history(lines, way)
+    return complaints(server, ended, lambda _: expected)
 
 
 def twenty(binary, place):
@@ -187,17 +253,30 @@ def twenty(binary, place):
     def converse(number, _tokens):
         if number > 44:
             return [{"text": "done"}], 10
-        arguments = {"file_path": f"{number}.txt", "content": "x"}
-        call = {"functionCall": {"name": "write_file", "args": arguments}}
-        return [{"text": f"Step {number}."}, call], 200_000 if number % 2 else 1000
+        return step(number), 200_000 if number % 2 else 1000
 
     server = Server(WAYS["a summary"], converse)
     ended = run(binary, place, server, {"model": {"compressionThreshold": 0.1}}, ["--prompt", RULE])
-    server.shutdown()
+    server.close()
     compressions = server.summaries // 2
     print(f"compress: the rule survived {compressions} compressions")
     few = [f"only {compressions} compressions"] if compressions < 20 else []
-    return complaints(server, ended) + few
+    return complaints(server, ended, of_step) + few
+
+
+def step(number):
+    """Returns the parts of the model's nth answer."""
+    arguments = {"file_path": f"{number}.txt", "content": "x"}
+    call = {"id": f"step-{number}", "name": "write_file", "args": arguments}
+    return [{"text": f"Step {number}."}, {"functionCall": call}]
+
+
+def of_step(number):
+    """Returns what the nth request must have after as many answers."""
+    calls = {call["id"]: call for _, part in map(step, range(1, number + 1)) for call in part.values()}
+    responses = {id: {"name": call["name"]} for id, call in calls.items()}
+    summary = WORDS["a summary"] if number > 2 else None
+    return Expected(None, summary, step(number) if number else [], calls, responses)
 
 
 def main():
@@ -205,6 +284,7 @@ def main():
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
     parser.add_argument("--tokens", type=int, default=2_000_000, help="of the long conversation")
     options = parser.parse_args()
+    needs.programs("compress")
     place, problems = Path(tempfile.mkdtemp(prefix="pollux-compress-")), []
     for number, way in enumerate(WAYS):
         found = long_history(options.binary.resolve(), place / str(number), way, options.tokens)

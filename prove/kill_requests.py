@@ -5,8 +5,8 @@ import json
 from itertools import zip_longest
 from pathlib import Path
 
-# Signature that stands for the missing signature of a call, only while its prompt is in progress.
-NO_SIGNATURE = "skip_thought_signature_validator"
+import rules
+
 MASKED = "<tool_output_masked>"
 # Maximum number of problems that one request is reported with.
 SHOWN = 3
@@ -15,7 +15,7 @@ SHOWN = 3
 def lost(seen, asked, log):
     """Describes what a resumed session's first request `asked` lacks, or has in another form:
     `seen` are the contents of the last request before the kill; empty if there was none."""
-    seen, asked = plain(seen), plain(asked)
+    seen, asked = rules.plain(seen), rules.plain(asked)
     texts = {role: [part["text"] for part in parts(asked, role) if "text" in part]
              for role in ("user", "model")}
     problems = []
@@ -56,15 +56,6 @@ def changed(seen, asked, log):
         problems += [f"{where}: {shown(one)} became {shown(other)}"
                      for one, other in zip(old, new) if not is_same(one, other, log)]
     return problems
-
-
-def plain(contents):
-    """Returns contents without the signature that stands for a missing one."""
-    def without(part):
-        is_filler = part.get("thoughtSignature") == NO_SIGNATURE
-        return {name: value for name, value in part.items() if not is_filler or name != "thoughtSignature"}
-
-    return [{**content, "parts": [without(part) for part in content["parts"]]} for content in contents]
 
 
 def parts(contents, role):

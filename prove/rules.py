@@ -4,6 +4,9 @@ A request that breaks a rule is refused, and so is every later request of that c
 
 from collections import Counter
 
+# Signature that stands for the missing signature of a call, only while its prompt is in progress.
+NO_SIGNATURE = "skip_thought_signature_validator"
+
 
 def broken_rule(contents):
     """Describes the first rule that a request's `contents` break; empty if there is none.
@@ -39,3 +42,12 @@ def broken_rule(contents):
 
 def _key(named):
     return named.get("id"), named.get("name")
+
+
+def plain(contents):
+    """Returns contents without the signature that stands for a missing one."""
+    def without(part):
+        is_filler = part.get("thoughtSignature") == NO_SIGNATURE
+        return {name: value for name, value in part.items() if not is_filler or name != "thoughtSignature"}
+
+    return [{**content, "parts": [without(part) for part in content["parts"]]} for content in contents]

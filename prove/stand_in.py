@@ -11,13 +11,15 @@ import urllib.parse
 from pathlib import Path
 
 
-def ask(contents):
-    """Returns the parts of the model's answer."""
+def ask(contents, method="streamGenerateContent", **more):
+    """Returns the parts of the model's answer. `more` has other fields of the request."""
     url = urllib.parse.urlsplit(os.environ["GOOGLE_GEMINI_BASE_URL"])
     connection = http.client.HTTPConnection(url.hostname, url.port)
-    connection.request("POST", "/v1beta/models/x:streamGenerateContent", json.dumps({"contents": contents}))
-    lines = connection.getresponse().read().decode().splitlines()
-    answers = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    body = json.dumps({"contents": contents, **more})
+    connection.request("POST", f"/v1beta/models/x:{method}", body, {"content-type": "application/json"})
+    said = connection.getresponse().read().decode()
+    events = [line[6:] for line in said.splitlines() if line.startswith("data: ")]
+    answers = [json.loads(event) for event in events or [said]]
     return [part for answer in answers for part in answer["candidates"][0]["content"]["parts"]]
 
 

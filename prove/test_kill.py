@@ -115,7 +115,7 @@ class Requests(unittest.TestCase):
     def test_what_may_follow(self):
         later = [*self.SEEN, *conversation([{"text": "go on"}])]
         later[-1]["role"] = "model"
-        filled = conversation([{"text": "hi"}], [THOUGHT, CALL | {"thoughtSignature": kill_requests.NO_SIGNATURE}], [ANSWER])
+        filled = conversation([{"text": "hi"}], [THOUGHT, CALL | {"thoughtSignature": rules.NO_SIGNATURE}], [ANSWER])
         for seen, asked in ((self.SEEN, self.SEEN), (self.SEEN, later), (filled, self.SEEN), ([], self.SEEN),
                             (self.SEEN, conversation([{"text": "hi"}], [THOUGHT, CALL], [ANSWER, {"text": "go on"}]))):
             self.assertEqual(self.lost(asked, seen), "")
