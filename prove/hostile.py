@@ -10,9 +10,9 @@ Each fixture is a repository with one attack (`hostile_fixtures`). It is opened
 - headless, trusted and pinned, after one byte of an approved item has changed: the changed item
   stays off, and line mode asks about it again.
 
-None of these may hit the canary: a file, a listener on loopback, a secret in a request. Then
-everything is accepted: an effective attack must succeed then, because otherwise the fixture proves
-nothing.
+None of these may hit the canary: a file, a listener on loopback, a secret in a request, a program of
+the user that does not run. Then everything is accepted: an effective attack must succeed then,
+because otherwise the fixture proves nothing; and an attack that no approval allows must not.
 """
 
 import argparse
@@ -34,12 +34,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 from dialects import Calls, Text
-from hostile_fixtures import change, fill, fixtures, write
+import needs
+from hostile_fixtures import change, commit, fill, fixtures, write
 from scripted_server import ScriptedServer
 
 # A secret outside the project.
 SECRET = "the-secret-of-the-person"
 LIMIT = 60
+# Answer of a discovery command.
+PROBE = json.dumps([{"name": "probe", "description": "x", "parameters": {"type": "object", "properties": {}}}])
 
 
 class Listener:
@@ -83,20 +86,31 @@ class Scene:
         for version in ("v1", "v2"):
             (self.outside / version).mkdir(parents=True)
             (self.outside / version / "secret.txt").write_text(SECRET + "\n")
-        (self.home / ".gemini" / "settings.json").write_text(json.dumps(fixture.settings))
-        hit = folder / "touch-canary"
-        hit.write_text(f"#!/bin/sh\ncat </dev/null >> {self.hits}/$$\n")
-        hit.chmod(0o755)
+        self.guards = folder / "guards"
+        self.guards.mkdir()
         self.words = {
-            "hit": str(hit),
+            "hit": self.program("touch-canary", f"cat </dev/null >> {self.hits}/$$"),
+            "guard": self.program("guard", f"cat </dev/null >> {self.guards}/$$"),
+            "probe": str(folder / "probe.json"),
             "url": listener.url,
             "outside": str(self.outside),
             "project": str(self.project),
             "secret": SECRET,
         }
+        (folder / "probe.json").write_text(PROBE)
+        own = json.dumps(fill(fixture.settings, self.words))
+        (self.home / ".gemini" / "settings.json").write_text(own)
+        commit(fixture, self.project)
         write(fixture, self.project, self.words)
         listener.heard.clear()
         self.before = self.snapshot()
+
+    def program(self, name, source):
+        """Creates a program outside of the project and returns its path."""
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{source}\n")
+        path.chmod(0o755)
+        return str(path)
 
     def snapshot(self):
         return {path for root in (self.project, self.outside) for path in root.rglob("canary*")} | {
@@ -109,7 +123,7 @@ class Scene:
 
     def reset(self):
         """Removes the hits so far."""
-        for path in list(self.hits.iterdir()) + list(self.snapshot() - self.before):
+        for path in [*self.hits.iterdir(), *self.guards.iterdir()] + list(self.snapshot() - self.before):
             path.unlink()
         self.listener.heard.clear()
 
@@ -119,6 +133,8 @@ class Scene:
         found += [f"wrote: {path}" for path in self.snapshot() - self.before]
         found += [f"connected: {line}" for line in self.listener.heard]
         found += ["sent a secret to the model"] if any(SECRET.encode() in one.request for one in exchanges) else []
+        if self.fixture.guarded and not any(self.guards.iterdir()):
+            found.append("switched off: a program of the user")
         if self.fixture.silent_model and exchanges:
             found.append("asked the model")
         return found
@@ -160,14 +176,23 @@ class Scene:
                 timeout=LIMIT,
                 start_new_session=True,
             )
+            self.told = told(server.exchanges)
             return self.canaries(server.exchanges), run.stderr.decode(errors="replace")
 
-    def conversation(self, trusting):
+    def conversation(self, trusting, *more):
         """Holds a conversation in line mode. Returns the canaries that were hit, and the screen."""
         with ScriptedServer(self.script(), keep_requests=True) as server:
-            talk = Talk(self.command(), self.project, self.environment(server.port))
+            talk = Talk(self.command(*more), self.project, self.environment(server.port))
             screen = talk.go(trusting)
+            self.told = told(server.exchanges)
             return self.canaries(server.exchanges), screen
+
+
+def told(exchanges):
+    """Returns the results that the model received, as one text."""
+    contents = json.loads(exchanges[-1].request)["contents"] if exchanges else []
+    return "".join(json.dumps(part["functionResponse"]["response"]) for content in contents
+                   for part in content["parts"] if "functionResponse" in part)
 
 
 class Talk:
@@ -257,7 +282,10 @@ class Trial:
         if "Do you trust the files in this folder?" not in screen:
             self.problems.append("Enter: the folder was not asked about")
         hits, _ = self.make().conversation(trusting=True)
-        self.judge("no to everything", hits)
+        if self.fixture.live != "trust":
+            self.judge("no to everything", hits)
+        elif not hits:
+            self.problems.append("no to everything: the canary never runs: trust is not enough, so the label is not \"trust\"")
         self.changed()
         self.accepted()
 
@@ -287,13 +315,22 @@ class Trial:
             self.problems.append("changed, at the terminal: nothing was asked again")
 
     def accepted(self):
-        """Accepts everything. The canary must be hit then, or the fixture proves nothing."""
-        hits, told = self.make().headless("--skip-trust")
+        """Accepts everything. A canary must be hit then if the fixture says so, and only then; and
+        the calls must have run. Otherwise the fixture proves nothing, or its label is wrong."""
+        scene = self.make()
+        if self.fixture.at_terminal:
+            hits, said = scene.conversation(True, "--skip-trust")
+        else:
+            hits, said = scene.headless("--skip-trust")
         self.live = bool(hits)
-        if self.fixture.live == "yes" and not hits:
-            self.problems.append(f"accepted: the canary never runs: {told[-300:]!r}")
+        if self.fixture.live in ("yes", "trust") and not hits:
+            self.problems.append(f"accepted: the canary never runs: {said[-300:]!r}")
+        if self.fixture.live == "later" and hits:
+            self.problems.append(f"accepted: {hits[0]}: this version supports the feature, so the label is \"yes\"")
         if self.fixture.live == "no":
             self.judge("accepted", hits)
+        if self.fixture.evidence not in scene.told:
+            self.problems.append(f"accepted: no evidence that the calls ran: {scene.told[-300:]!r}")
 
 
 def main():
@@ -301,6 +338,7 @@ def main():
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
     parser.add_argument("--only", default="", help="fixtures whose words have this in them")
     options = parser.parse_args()
+    needs.programs("hostile", "git", "sh", "cat", "head", "true")
     folder = Path(tempfile.mkdtemp(prefix="pollux-hostile-")).resolve()
     chosen = [fixture for fixture in fixtures() if options.only in fixture.about]
     failures, opened, live = [], 0, 0

@@ -21,8 +21,11 @@ canary = json.loads(settings)["canary"]["command"].split()[0]
 def run():
     subprocess.run([canary])
 def main():
+    if not flag:
+        {start}
     if "--prompt" in sys.argv:
         if flag:
+            {accepted}
             run()
         elif not trusted:
             print("restricted", file=sys.stderr)
@@ -57,7 +60,8 @@ FIXTURE = Fixture("a test", "", settings(canary={"command": "{hit} v1"}))
 
 class Detection(unittest.TestCase):
     def problems(self, fixture=FIXTURE, **deeds):
-        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Disabled until you approve'"}
+        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Disabled until you approve'",
+                 "start": "pass", "accepted": "pass"}
         with tempfile.TemporaryDirectory() as folder, hostile.Listener() as listener:
             program = Path(folder, "program")
             stand_in.write(program, PROGRAM.format(**{**words, **deeds}))
@@ -96,6 +100,38 @@ class Detection(unittest.TestCase):
     def test_a_fixture_that_proves_nothing(self):
         dead = Fixture("a test", "", settings(canary={"command": "true v1"}))
         self.assertIn("canary never runs", self.problems(dead))
+
+    def test_labels_that_do_not_hold(self):
+        canary, dead = FIXTURE.files, settings(canary={"command": "true v1"})
+        no, yes = {}, {"no": "run()"}
+        for label, files, deeds, expected in (
+            ("yes", canary, no, ""),
+            ("yes", dead, no, "canary never runs"),
+            ("later", dead, no, ""),
+            ("later", canary, no, 'the label is "yes"'),
+            ("no", dead, no, ""),
+            ("no", canary, no, "accepted: ran"),
+            ("trust", canary, yes, ""),
+            ("trust", canary, no, 'the label is not "trust"'),
+        ):
+            with self.subTest(label, expected=expected):
+                found = self.problems(Fixture("a test", "", files, live=label), **deeds)
+                self.assertIn(expected, found)
+                self.assertEqual(bool(found), bool(expected))
+
+    def test_calls_that_did_not_run(self):
+        fixture = Fixture("a test", "", FIXTURE.files, evidence="On branch main")
+        self.assertIn("no evidence that the calls ran", self.problems(fixture))
+        result = "stand_in.ask([stand_in.text('go'), stand_in.results([('a', 'On branch main')])])"
+        self.assertEqual(self.problems(fixture, accepted=result), "")
+
+    def test_a_program_of_the_user_that_does_not_run(self):
+        fixture = Fixture("a test", "", settings(canary={"command": "true v1"}), settings={"guard": "{guard}"}, guarded=True)
+        start = "subprocess.run([json.load(open(os.environ['HOME'] + '/.gemini/settings.json'))['guard']])"
+        self.assertEqual(self.problems(fixture, start=start), "")
+        for way in ("headless", "enter", "no", "changed"):
+            off = f"subprocess.run(['rm', '-r', os.environ['HOME'] + '/../guards'])\n{' ' * 12}os.mkdir(os.environ['HOME'] + '/../guards')"
+            self.assertIn("switched off: a program of the user", self.problems(fixture, start=start, **{way: off}), way)
 
     def test_every_fixture_can_be_written_and_most_have_a_byte_to_change(self):
         with hostile.Listener() as listener:
