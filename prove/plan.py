@@ -5,7 +5,8 @@ Started by `cargo xtask prove plan`. Python 3.11, standard library only; Linux.
 After each answer of the model:
 
 - every file of the project, of the folder next to it and of the home is unchanged, byte for byte;
-  only the folder for plans and the records of Pollux may change;
+  only plans in their folder may change, and the records of Pollux in the way of each: its logs only
+  grow, see `plan_state`;
 - a plan can still be written, because a mode that refuses everything would pass otherwise.
 
 The same is tried at a terminal, where a user approves everything except the plan; with hooks that
@@ -14,7 +15,6 @@ change a call or replace it by another one; and with prompts that name files and
 
 import argparse
 import contextlib
-import hashlib
 import json
 import os
 import pty
@@ -29,7 +29,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
+import needs
 import plan_attempts
+import plan_state
+import samples
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
@@ -37,8 +40,8 @@ SESSION = "plan-proof"
 # Model answers in one run.
 TURNS = 60
 LIMIT = 120
-# Records of Pollux below the home: sessions, plans and others, and the list of projects.
-RECORDS = (".gemini/tmp", ".gemini/history", ".gemini/pollux", ".gemini/projects.json")
+# Ways out of plan mode in a sample.
+LEAVING = 3
 
 FILES = {
     "project/a.txt": "alpha\n",
@@ -102,6 +105,11 @@ class Stage:
         owner = [folder.parent for folder in folders if folder.name in ("chats", "logs", SESSION)]
         return (owner[0] if owner else self.place / ".gemini/tmp/project") / SESSION / "plans"
 
+    def log(self):
+        """Returns the log of this session, or the path of one that does not exist yet."""
+        chats = self.place / plan_state.OWN / "chats"
+        return next(chats.glob("session-*.jsonl"), chats / "session-new.jsonl")
+
     def plant(self):
         """Creates links in the folder for plans that lead out of it."""
         plans = self.plans()
@@ -118,20 +126,26 @@ class Stage:
                 (plans / name).symlink_to(target)
 
     def tree(self):
-        """Returns every file that must stay unchanged: its kind, mode and content."""
+        """Returns the state of every file below the home, except temporary files."""
         found = {}
         for place, folders, files in os.walk(self.place):
-            folders[:] = [name for name in folders if not self.may_change(Path(place, name))]
+            if Path(place) == self.place:
+                folders.remove("tmp")
             for name in files + folders:
                 path = Path(place, name)
-                if not self.may_change(path):
-                    found[str(path.relative_to(self.place))] = fingerprint(path)
+                # A file may be renamed or removed in the meantime.
+                with contextlib.suppress(FileNotFoundError):
+                    found[str(path.relative_to(self.place))] = plan_state.state(path)
         return found
 
-    def may_change(self, path):
-        shown = str(path.relative_to(self.place))
-        is_plans = self.own_plans and path == self.project / self.own_plans
-        return bool(is_plans) or shown in ("tmp", "errors") or shown in RECORDS
+    def changed(self, before, now):
+        """Returns the files that differ between two trees in a way that is not allowed."""
+        plans = self.plans().relative_to(self.place)
+        return sorted(
+            name for name in now.keys() | before.keys()
+            if (old := before.get(name)) != (new := now.get(name))
+            and not plan_state.may_change(name, old, new, plans, self.project)
+        )
 
     def filled(self, turns):
         """Returns the calls with the paths of this home."""
@@ -139,19 +153,13 @@ class Stage:
             plan_attempts.PROJECT: str(self.project),
             plan_attempts.PLANS: str(self.plans()),
             plan_attempts.BESIDE: str(self.place / "beside"),
+            plan_attempts.LOG: str(self.log()),
             plan_attempts.HOME: str(self.place),
         }
         words = json.dumps(turns)
         for marker, place in places.items():
             words = words.replace(marker, place)
         return json.loads(words)
-
-
-def fingerprint(path):
-    if path.is_symlink():
-        return f"-> {os.readlink(path)}"
-    mode = f"{path.stat().st_mode:o}"
-    return mode if path.is_dir() else f"{mode} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
 def headless(command, stage, environment, prompts, _):
@@ -206,9 +214,9 @@ def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_en
     def look(number):
         nonlocal before
         now = stage.tree()
-        if changed := [name for name in now.keys() | before.keys() if now.get(name) != before.get(name)]:
+        if changed := stage.changed(before, now):
             calls = turns[number - 1] if 0 < number <= len(turns) else "the start"
-            changes.append(f"{', '.join(sorted(changed))} after {shown(calls)}")
+            changes.append(f"{', '.join(changed)} after {shown(calls)}")
         before = now
 
     script = [Calls(tuple(("tool", tuple(call)) for call in turn)) for turn in filled]
@@ -263,13 +271,12 @@ def try_way(binary, place, name, sample):
     stage = Stage(place / "home", settings)
     problems = can_plan(binary, stage, arguments, before)
     resumed = (*arguments, "--resume", SESSION)
-    attempts = chosen(plan_attempts.attempts(), sample)
+    attempts = sample.of(plan_attempts.attempts())
     count = sum(len(turn) for turn in attempts)
     for at in range(0, len(attempts), TURNS):
         changes, _ = run(binary, stage, resumed, [*before, *attempts[at : at + TURNS]])
         problems += changes
-    ways_out = plan_attempts.leaving()
-    for number, turns in enumerate(ways_out if not sample else ways_out[-5:-3]):
+    for number, turns in enumerate(sample.of(plan_attempts.leaving(), LEAVING)):
         fresh = Stage(place / f"leaving-{number}", settings)
         changes, _ = run(binary, fresh, (*arguments, "--session-id", SESSION), [*before, *turns])
         problems += changes
@@ -277,20 +284,16 @@ def try_way(binary, place, name, sample):
     return count, problems
 
 
-def chosen(every, sample):
-    return every if not sample else [every[int(at * len(every) / sample)] for at in range(min(sample, len(every)))]
-
-
 def try_terminal(binary, place, sample):
     """Tries the same calls with a user at a terminal, whose input has commands and files, too."""
     stage = Stage(place / "home", {})
-    problems, turns = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.attempts(), sample)
+    problems, turns = can_plan(binary, stage, PLANNING, []), sample.of(plan_attempts.attempts())
     for at in range(0, len(turns), TURNS):
         resumed = (*PLANNING, "--resume", SESSION)
         changes, _ = run(binary, stage, resumed, turns[at : at + TURNS], at_terminal, plan_attempts.INPUTS)
         problems += changes
     count = sum(len(turn) for turn in turns)
-    for number, turns in enumerate(chosen(plan_attempts.leaving(), sample and 3)):
+    for number, turns in enumerate(sample.of(plan_attempts.leaving(), LEAVING)):
         fresh = Stage(place / f"leaving-{number}", {})
         problems += run(binary, fresh, (*PLANNING, "--session-id", SESSION), turns, at_terminal)[0]
         count += sum(len(turn) for turn in turns)
@@ -308,7 +311,7 @@ def try_hooks(binary, place, sample):
     table.write_text(json.dumps({"inputs": {}, "tails": {}}))
     problems = can_plan(binary, stage, PLANNING, [])
     table.write_text(json.dumps(stage.filled(made.table)))
-    turns = chosen(made.turns, sample)
+    turns = sample.of(made.turns)
     for at in range(0, len(turns), TURNS):
         problems += run(binary, stage, (*PLANNING, "--resume", SESSION), turns[at : at + TURNS])[0]
     return len(turns), problems
@@ -317,7 +320,7 @@ def try_hooks(binary, place, sample):
 def try_inputs(binary, place, sample):
     """Tries prompts that name files or look like commands, each with calls that would write."""
     stage = Stage(place / "home", {})
-    problems, inputs = can_plan(binary, stage, PLANNING, []), chosen(plan_attempts.PROMPTS, sample)
+    problems, inputs = can_plan(binary, stage, PLANNING, []), sample.of(plan_attempts.PROMPTS)
     tries = [[call] for call in plan_attempts.TRIES]
     for prompt in inputs:
         changes, _ = run(binary, stage, (*PLANNING, "--resume", SESSION), tries, prompts=(prompt,), may_end=True)
@@ -331,24 +334,25 @@ OTHERS = {"a person at the terminal": try_terminal, "hooks that change calls": t
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
-    parser.add_argument("--sample", type=int, default=0, metavar="N", help="only about N answers in each way")
+    samples.add_options(parser, "answers in each way")
     parser.add_argument("--only", default="", help="ways whose names have this in them")
     options = parser.parse_args()
     if sys.platform != "linux":
         raise SystemExit("plan: this proof needs Linux")
+    needs.programs("plan", "git", "sh", "bash")
     place = Path(tempfile.mkdtemp(prefix="pollux-plan-"))
-    total, wrong = 0, 0
+    total, wrong, sample = 0, 0, samples.from_options(options)
     for number, name in enumerate(name for name in (*WAYS, *OTHERS) if options.only in name):
         binary, home = options.binary.resolve(), place / str(number)
         other = OTHERS.get(name)
-        tried = other(binary, home, options.sample) if other else try_way(binary, home, name, options.sample)
+        tried = other(binary, home, sample) if other else try_way(binary, home, name, sample)
         count, problems = tried
         for problem in problems:
             print(f"plan: CHANGED in plan mode by {name}: {problem}")
         print(f"plan: {name}: {count} calls, {len(problems)} changes", flush=True)
         total, wrong = total + count, wrong + len(problems)
     shutil.rmtree(place, ignore_errors=True)
-    print(f"plan: {total} calls in plan mode, {wrong} changes")
+    print(f"plan: {sample}: {total} calls in plan mode, {wrong} changes")
     if wrong:
         raise SystemExit(1)
 

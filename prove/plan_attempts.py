@@ -4,7 +4,7 @@ Paths are written with the markers below. None of the calls may change a file, e
 
 from dataclasses import dataclass, field
 
-PROJECT, HOME, BESIDE, PLANS = "<project>", "<home>", "<beside>", "<plans>"
+PROJECT, HOME, BESIDE, PLANS, LOG = "<project>", "<home>", "<beside>", "<plans>", "<log>"
 
 # Names under which models call the tools that write, in this program or in others.
 WRITERS = (
@@ -27,6 +27,12 @@ TARGETS = (
     f"{HOME}/.gemini/settings.json", f"{HOME}/.gemini/GEMINI.md", f"{HOME}/.gemini/policies/x.toml", ".git/config",
     ".git/hooks/post-checkout", "a.txt\x00.md", "a.txt#.md", "a.txt?x.md", "a.txt ", "x.md/", "X.MD/../a.txt", "\u202ea.txt",
     "a.txt\n", "notes.md", f"{PROJECT}/notes.md", f"{PROJECT}/plans/x.md", ".", "", "..", f"{PLANS}", f"{PLANS}/", "/x.md",
+    # Records of Pollux that decide what it trusts, or what it says that happened.
+    f"{HOME}/.gemini/pollux/consent.json", f"{HOME}/.gemini/pollux/x.md", f"{HOME}/.gemini/pollux/spending.json",
+    f"{HOME}/.gemini/trustedFolders.json", f"{HOME}/.gemini/projects.json", f"{HOME}/.gemini/history/project/x.md", LOG,
+    f"{HOME}/.gemini/tmp/x.md", f"{HOME}/.gemini/tmp/project/x.md", f"{HOME}/.gemini/tmp/project/chats/session-forged.jsonl",
+    f"{HOME}/.gemini/tmp/project/logs.json", f"{HOME}/.gemini/tmp/project/other-session/plans/x.md",
+    f"{HOME}/.gemini/tmp/other-project/plans/x.md", f"{PLANS}/../x.md", f"{PLANS}/../../chats/x.md",
     f"{PROJECT}/{PLANS}/x.md", "src\\..\\a.txt", "%2e%2e/project/a.txt", "C:\\x.md", "//?/x.md", "x.md:stream",
 )
 
@@ -41,7 +47,8 @@ COMMANDS = (
     "touch ~/new.txt", "true", "ls", "pwd", "git status", "cat a.txt", ":", "", " ", "nohup touch new.txt &", "(touch new.txt &)",
     "trap 'touch new.txt' EXIT", "f() { touch new.txt; }; f", "exec touch new.txt", "git -c core.fsmonitor='touch new.txt;' status",
     "tar cf new.txt a.txt", "sort -o new.txt a.txt", "git diff --output=new.txt", "make -f - <<< 'x:;touch new.txt'",
-    "true || x\rtouch new.txt", "$'touch' new.txt", "{touch,new.txt}", "/bin/touch new.txt", "\\touch new.txt",
+    f"echo '{{}}' > {HOME}/.gemini/pollux/consent.json", f"echo '{{}}' > {HOME}/.gemini/trustedFolders.json", f"echo x >> {LOG}",
+    f"cp a.txt {PLANS}/x.sh", "true || x\rtouch new.txt", "$'touch' new.txt", "{touch,new.txt}", "/bin/touch new.txt", "\\touch new.txt",
 )
 
 

@@ -7,9 +7,12 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import bypass
 import bypass_cases
+import needs
+import samples
 import stand_in
 
 # Treats each command as the code in `deed` does, and sends the result to the model.
@@ -68,6 +71,33 @@ class Detection(unittest.TestCase):
         works, silent = bypass.in_bash(self.place / "bash", self.folders, cases)
         self.assertEqual([case.command for case in works], ["touch canary"])
         self.assertEqual([case.command for case in silent], ["echo a", "sleep 60"])
+
+    def test_a_corpus_of_which_only_a_part_runs(self):
+        cases = [bypass_cases.Case("f", f"touch canary # {number}") for number in range(200)]
+        self.assertFalse(bypass.too_few(cases, cases))
+        self.assertFalse(bypass.too_few(cases, cases[:197]))
+        self.assertTrue(bypass.too_few(cases, cases[:180]))
+        self.assertTrue(bypass.too_few(cases, []))
+        self.assertTrue(bypass.too_few([], []))
+
+    def test_programs_that_are_missing(self):
+        with mock.patch.dict("os.environ", {"PATH": str(self.place)}):
+            with self.assertRaisesRegex(SystemExit, "not installed: .*awk, .*perl"):
+                needs.programs("bypass", *bypass_cases.PROGRAMS)
+        needs.programs("bypass", *bypass_cases.PROGRAMS)
+        with mock.patch("sys.version_info", (3, 10, 2)), self.assertRaisesRegex(SystemExit, "needs Python 3.11 or later, this is 3.10"):
+            needs.programs("bypass")
+
+    def test_samples(self):
+        cases = list(range(100))
+        self.assertEqual(samples.ALL.of(cases), cases)
+        self.assertEqual(samples.Sample(500, 3).of(cases), cases)
+        seen = [samples.Sample(30, seed).of(cases) for seed in range(1_000_000, 1_000_004)]
+        self.assertEqual({case for chosen in seen for case in chosen}, set(cases))
+        for chosen in seen:
+            self.assertEqual((len(chosen), chosen), (30, sorted(chosen)))
+            self.assertGreater(len({later - earlier for earlier, later in zip(chosen, chosen[1:])}), 2)
+        self.assertEqual(len(samples.Sample(30, 5).of(cases, 3)), 3)
 
     def test_the_corpus(self):
         cases = bypass_cases.all_cases()

@@ -6,18 +6,31 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import plan
 import plan_attempts
+import samples
 import stand_in
 
 # Treats each call as the code in `deed` does.
-PROGRAM = """import glob, os, subprocess
+PROGRAM = """import glob, json, os, subprocess
 home = os.environ["HOME"]
 plans = home + "/.gemini/tmp/project/{session}/plans"
 os.makedirs(plans, exist_ok=True)
+# The records of the program.
+log, project = home + "/.gemini/tmp/project/chats/session-1.jsonl", os.getcwd()
+os.makedirs(os.path.dirname(log), exist_ok=True)
+if not os.path.exists(home + "/.gemini/projects.json"):
+    open(home + "/.gemini/projects.json", "w").write(json.dumps({{"projects": {{project: "project"}}}}))
+    open(home + "/.gemini/tmp/project/.project_root", "w").write(project)
+def record():
+    with open(log, "a") as records:
+        print(json.dumps({{"a": 1}}), file=records)
+record()
 def treat(name, arguments):
     path = str(arguments.get("file_path", ""))
+    record()
 {deed}
     return "done"
 stand_in.converse(treat)
@@ -26,6 +39,31 @@ PLANS_ONLY = '''    if name == "write_file" and path == "plan.md":
         open(plans + "/plan.md", "w").write("x")
     if name == "read_file" and path == "a.txt":
         return "alpha"'''
+
+
+# Changes that plan mode must not allow, each after the one before.
+DEEDS = (
+    'open("new.txt", "w")',
+    'open("a.txt", "a").write("x")',
+    'os.chmod("a.txt", 0o777)',
+    'os.makedirs("empty", exist_ok=True)',
+    'open(home + "/.gemini/GEMINI.md", "a").write("x")',
+    'open(home + "/beside/b.txt", "w")',
+    'open(".git/config", "a").write("\\n")',
+    'open(plans + "/x.sh", "w")',
+    'open(plans + "/../a.txt", "w")',
+    'os.remove(plans + "/link.md")',
+    'os.makedirs(home + "/.gemini/tmp/project/other/plans", exist_ok=True)',
+    'open(home + "/.gemini/tmp/project/x.md", "w")',
+    'os.makedirs(home + "/.gemini/pollux", exist_ok=True); open(home + "/.gemini/pollux/consent.json", "w")',
+    'open(home + "/.gemini/trustedFolders.json", "w")',
+    'open(home + "/.gemini/projects.json", "w").write(json.dumps({"projects": {"/": "x"}}))',
+    'open(home + "/.gemini/projects.json", "a").write(" ")',
+    'open(log, "a").write("not a record\\n")',
+    'os.chmod(log, 0o666)',
+    'open(log, "w")',
+    'os.remove(log)',
+)
 
 
 # Executes the changed calls and the additional calls of hooks, without any check.
@@ -46,7 +84,7 @@ OBEYS_HOOKS = '''
 
 @unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
 class Detection(unittest.TestCase):
-    def problems(self, deed, sample=8, other=None):
+    def problems(self, deed, sample=samples.Sample(8), other=None):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
             stand_in.write(program, PROGRAM.format(deed=deed, session=plan.SESSION))
@@ -58,7 +96,8 @@ class Detection(unittest.TestCase):
 
     def test_what_hooks_do(self):
         self.assertEqual(self.problems(PLANS_ONLY, other=plan.try_hooks), "")
-        found = self.problems(OBEYS_HOOKS + "\n" + PLANS_ONLY, sample=0, other=plan.try_hooks)
+        with mock.patch.multiple(plan_attempts, TARGETS=("a.txt",), COMMANDS=("touch new.txt",), odd_calls=list):
+            found = self.problems(OBEYS_HOOKS + "\n" + PLANS_ONLY, sample=samples.ALL, other=plan.try_hooks)
         self.assertIn("project/new.txt after run_shell_command", found)
 
     def test_what_prompts_do(self):
@@ -84,21 +123,23 @@ class Detection(unittest.TestCase):
         self.assertEqual(self.problems(PLANS_ONLY), "")
 
     def test_files_that_change(self):
-        for deed in (
-            'open("new.txt", "w")',
-            'open("a.txt", "a").write("x")',
-            'os.chmod("a.txt", 0o777)',
-            'os.makedirs("empty", exist_ok=True)',
-            'open(home + "/.gemini/GEMINI.md", "a").write("x")',
-            'open(home + "/beside/b.txt", "w")',
-            'open(".git/config", "a").write("\\n")',
-        ):
-            found = self.problems(f"{PLANS_ONLY}\n    if name == 'run_shell_command': {deed}")
-            self.assertIn(" after run_shell_command", found, deed)
+        deed = f"    if name == 'run_shell_command':\n        exec({DEEDS!r}[int(arguments['command'])])\n{PLANS_ONLY}"
+        with tempfile.TemporaryDirectory() as folder:
+            program, stage = Path(folder, "program"), plan.Stage(Path(folder, "home"), {})
+            stand_in.write(program, PROGRAM.format(deed=deed, session=plan.SESSION))
+            self.assertEqual(plan.can_plan(program, stage, (), []), [])
+            turns = [[("run_shell_command", {"command": str(number)})] for number in range(len(DEEDS))]
+            changes, _ = plan.run(program, stage, (), turns)
+        for number, done in enumerate(DEEDS):
+            after = f'after run_shell_command {{"command": "{number}"}}'
+            self.assertTrue(any(change.endswith(after) for change in changes), done)
 
     def test_a_link_out_of_the_plans(self):
         through = '    if path.endswith("/link.md"):\n        open(path, "w").write("x")'
-        self.assertIn("project/notes.md after write_file", self.problems(f"{PLANS_ONLY}\n{through}", sample=0))
+        links = (f"{plan_attempts.PLANS}/link.md",)
+        with mock.patch.multiple(plan_attempts, TARGETS=links, COMMANDS=(), leaving=list):
+            found = self.problems(f"{PLANS_ONLY}\n{through}", sample=samples.ALL)
+        self.assertIn("project/notes.md after write_file", found)
 
     def test_a_mode_that_refuses_everything(self):
         found = self.problems("    pass")
