@@ -165,7 +165,7 @@ def refused():
     yield Case("unwritable_letter", "win.txt", "Häuser für 5 € – schön\n".encode("cp1252"),
                edit("win.txt", "Häuser", "日本"), "cp1252")
     yield Case("binary", "bin.dat", bytes(range(256)) * 8, edit("bin.dat", "ABC", "XYZ"), "latin-1",
-               prefix=None, middle=None, words=())
+               words=("Expected 1 occurrence but found 8",))
     for number, (text, old) in enumerate((("a\nb\na\nb\n", "a"), ("x x x\n", "x"), ("}\n}\n", "}"), ("\n\n\n", "\n"))):
         path = f"dups{number}.txt"
         yield Case(f"duplicates_{number}", path, text.encode(), edit(path, old, "new"), words=("Expected 1 occurrence",))
@@ -188,6 +188,9 @@ def shapes():
                    prefix=b"start\n", suffix=b"\nend\n", middle=text)
         yield Case(f"literal_old_{name}", f"old_{name}.txt", before.encode(), edit(f"old_{name}.txt", f"OLD {text}", "NEW"),
                    prefix=b"start\n", suffix=b"\nend\n", middle="NEW")
+    octets = bytes(range(256))
+    yield Case("binary_once", "once.dat", octets, edit("once.dat", "ABC", "XYZ"), "latin-1",
+               prefix=octets[:65], suffix=octets[68:], middle="XYZ")
     yield Case("whole_file_deleted", "gone.txt", b"x\n", edit("gone.txt", "x\n", ""), middle="")
     yield Case("one_long_line", "long.txt", b"a" * 5000 + b"MARK" + b"b" * 5000, edit("long.txt", "MARK", "X"),
                prefix=b"a" * 5000, suffix=b"b" * 5000, middle="X")

@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import needs  # Checks the version of Python.
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import edit_cases
@@ -103,9 +105,9 @@ def wrong(case, project, told):
         if not case.exists:
             if path.exists():
                 yield "a file was made"
-        elif case.prefix is not None and path.read_bytes() != case.before:
+        elif path.read_bytes() != case.before:
             yield "the file has changed"
-        elif case.prefix is not None and "error" not in answer:
+        elif "error" not in answer:
             yield f"the edit counts as made: {words[:200]!r}"
         return
     if "error" in answer:

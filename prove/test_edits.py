@@ -12,6 +12,7 @@ class Damage(unittest.TestCase):
     def problems(self, case, after, answer):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, case.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(after)
             return list(edits.wrong(case, Path(folder), {case.path: answer}))
 
@@ -30,6 +31,14 @@ class Damage(unittest.TestCase):
         self.assertNotEqual(self.problems(case, b"x\na\n", {"error": "found 2"}), [])
         self.assertNotEqual(self.problems(case, b"a\na\n", {"output": "found 2"}), [])
         self.assertNotEqual(self.problems(case, b"a\na\n", {"error": "no"}), [])
+
+    def test_every_case_looks_at_its_file(self):
+        for case in edit_cases.all_cases():
+            words = " ".join(case.words)
+            answer = {"error": words} if case.middle is None else {"output": words}
+            for damage in (case.before + b"damage", b"damage" + case.before, case.before[:-1]):
+                if damage != case.before:
+                    self.assertNotEqual(self.problems(case, damage, answer), [], case.name)
 
 
 if __name__ == "__main__":
