@@ -30,12 +30,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import needs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import bypass_cases
 import bypass_despite
 import bypass_walls
-import needs
 import samples
 from bypass_cases import ALLOW_LIST, ALLOWED, DENIED, DENY_RULE
 from dialects import Calls, Text

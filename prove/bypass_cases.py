@@ -23,6 +23,14 @@ ALLOWED = (
 # Programs that the deny rule denies; everything else is allowed.
 DENIED = ("touch", "rm", "git tag")
 
+# Programs that the lines start. A line without its program has no effect, and would prove nothing.
+PROGRAMS = """
+ar as awk base64 bash cat cc chroot chrt cp csplit curl dash date dd diff ed env ex find flock gcc gdb git grep gzip
+head iconv install ionice less linux64 ln ls make mkdir mkfifo mktemp mv nice node nohup nsenter openssl patch perl prlimit
+python3 rbash rev rg rm runuser scp script sed setarch setpriv setsid sftp sh shred shuf sleep sort split sqlite3 ssh stdbuf
+strace su tail tar tclsh tee timeout tmux touch tr truncate uniq unlink unshare vim wget xargs xxd
+""".split()
+
 # Files in every folder.
 FIXTURES = {
     "names": "canary\n",

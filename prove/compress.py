@@ -23,7 +23,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import needs
+import needs  # Checks the version of Python.
 import rules
 
 TAKES = 1_048_576
@@ -284,7 +284,6 @@ def main():
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
     parser.add_argument("--tokens", type=int, default=2_000_000, help="of the long conversation")
     options = parser.parse_args()
-    needs.programs("compress")
     place, problems = Path(tempfile.mkdtemp(prefix="pollux-compress-")), []
     for number, way in enumerate(WAYS):
         found = long_history(options.binary.resolve(), place / str(number), way, options.tokens)

@@ -31,10 +31,11 @@ import threading
 import time
 from pathlib import Path
 
+import needs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 from dialects import Calls, Text
-import needs
 from hostile_fixtures import change, commit, fill, fixtures, write
 from scripted_server import ScriptedServer
 

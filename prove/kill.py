@@ -27,11 +27,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import needs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import kill_log
 import kill_requests
-import needs
 import rules
 import script
 from dialects import Calls, Text

@@ -1,5 +1,7 @@
-"""The requirements of the proofs: a missing one is an error, because a case that does not run counts
-as passed otherwise."""
+"""The requirements of the proofs: a missing one is an error, because a case that does not run would
+count as passed.
+
+A proof imports this module before its other modules, so that an old Python gets a clear message."""
 
 import shutil
 import sys
@@ -7,12 +9,18 @@ import sys
 OLDEST = (3, 11)
 
 
+def python():
+    """Ends the proof if Python is too old."""
+    if sys.version_info[:2] < OLDEST:
+        wanted, found = (".".join(map(str, version[:2])) for version in (OLDEST, sys.version_info))
+        raise SystemExit(f"the proofs need Python {wanted} or later, this is {found}")
+
+
 def programs(proof, *names):
-    """Ends the proof with a list of the programs that are not installed, and if Python is too
-    old."""
-    if sys.version_info < OLDEST:
-        found = ".".join(map(str, sys.version_info[:2]))
-        raise SystemExit(f"{proof}: this proof needs Python {OLDEST[0]}.{OLDEST[1]} or later, this is {found}")
+    """Ends the proof with a list of the programs that are not installed."""
     missing = [name for name in names if not shutil.which(name)]
     if missing:
         raise SystemExit(f"{proof}: this proof needs programs that are not installed: {', '.join(missing)}")
+
+
+python()

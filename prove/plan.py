@@ -27,9 +27,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import needs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
-import needs
 import plan_attempts
 import plan_state
 import samples

@@ -76,7 +76,7 @@ def ledger(_, new, __):
 
 
 def temporary(_, new, __):
-    return new is None or new.kind == "file"
+    return new is None or new.kind in ("file", "folder")
 
 
 # The first pattern that matches a path below the home decides.

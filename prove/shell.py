@@ -29,6 +29,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import needs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 from dialects import Calls, Text
@@ -77,6 +79,7 @@ class Trial:
         return ("tool", ("run_shell_command", {"command": command, **dict(self.arguments)}))
 
 
+PROGRAMS = "bash sh setsid nohup sudo vim less top script stty seq yes head tr sleep".split()
 STORM = "for i in $(seq 200); do {} & done; echo begun"
 TREE = 'f() { if [ "$1" -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & wait; else sleep 1000; fi; }; f 6'
 LINES = "yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef | head -c 500M"
@@ -368,6 +371,7 @@ def main():
     options = parser.parse_args()
     if sys.platform != "linux":
         raise SystemExit("shell: this proof needs Linux")
+    needs.programs("shell", *PROGRAMS)
     adopt_orphans()
     folder = Path(tempfile.mkdtemp(prefix="pollux-shell-proof-"))
     manners = lambda trial: (Run,) if trial.headless_only else (Run, Conversation)

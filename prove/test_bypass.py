@@ -86,7 +86,7 @@ class Detection(unittest.TestCase):
                 needs.programs("bypass", *bypass_cases.PROGRAMS)
         needs.programs("bypass", *bypass_cases.PROGRAMS)
         with mock.patch("sys.version_info", (3, 10, 2)), self.assertRaisesRegex(SystemExit, "needs Python 3.11 or later, this is 3.10"):
-            needs.programs("bypass")
+            needs.python()
 
     def test_samples(self):
         cases = list(range(100))

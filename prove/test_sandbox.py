@@ -44,6 +44,12 @@ class Proof(unittest.TestCase):
             self.assertEqual(run.returncode, 1, run.stdout)
             self.assertIn("escaped", run.stdout)
 
+    def test_a_level_that_the_system_lacks_is_not_passed(self):
+        self.assertEqual(self.proved(OPEN, "git commit --amend").returncode, 0)
+        run = self.proved(OPEN.replace('"holds": true', '"holds": false', 1), "git commit --amend")
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("inspect IS NOT TRIED here", run.stdout)
+
     def test_an_attempt_that_never_works_is_found(self):
         run = self.proved(CLOSED, "read .netrc")
         self.assertEqual(run.returncode, 1, run.stdout)
@@ -68,8 +74,18 @@ class Proof(unittest.TestCase):
         with contextlib.closing(sandbox.Workshop("/bin/false", users, with_pytest=False)) as workshop:
             job = sandbox_jobs.Job("x", ("true",), needs=("no-such-program",))
             results, shown = workshop.row(["protect"], job)
-        self.assertEqual(results, ["not tried"])
+        self.assertEqual(results, ["not tried", "tried by nobody"])
         self.assertIn("NOT TRIED, no no-such-program", shown)
+
+    def test_a_job_that_nobody_can_do_is_found(self):
+        with contextlib.closing(sandbox.Workshop("/bin/false", [None, sandbox.OTHER_USER], with_pytest=False)) as workshop:
+            workshop.lacks = lambda user, _: user is None
+            workshop.fault = lambda *_: None
+            results, _ = workshop.row(["protect"], sandbox_jobs.Job("x", ("true",)))
+            self.assertEqual(results, ["not tried", "works"])
+            workshop.lacks = lambda *_: True
+            results, _ = workshop.row(["protect"], sandbox_jobs.Job("x", ("true",)))
+            self.assertIn("tried by nobody", results)
 
     def test_there_are_enough_jobs_with_names_of_their_own(self):
         names = [job.name for job in sandbox_jobs.JOBS]
