@@ -11,8 +11,9 @@ Each fixture is a repository with one attack (`hostile_fixtures`). It is opened
   stays off, and line mode asks about it again.
 
 None of these may hit the canary: a file, a listener on loopback, a secret in a request, a program of
-the user that does not run. Then everything is accepted: an effective attack must succeed then,
-because otherwise the fixture proves nothing; and an attack that no approval allows must not.
+the user that does not run. The exception are fixtures that are marked so: with the user's own rule
+for git, a trusted folder is enough. Then everything is accepted: an effective attack must succeed
+then, because otherwise the fixture proves nothing; and an attack that no approval allows must not.
 """
 
 import argparse
