@@ -43,6 +43,8 @@ from scripted_server import ScriptedServer
 # A secret outside the project.
 SECRET = "the-secret-of-the-person"
 LIMIT = 60
+# Result of a call whose tool the model was not offered, as JSON.
+NOT_OFFERED = re.compile(r'Tool \\"[^"]*\\" not found')
 # Answer of a discovery command.
 PROBE = json.dumps([{"name": "probe", "description": "x", "parameters": {"type": "object", "properties": {}}}])
 
@@ -331,6 +333,8 @@ class Trial:
             self.problems.append(f"accepted: {hits[0]}: this version supports the feature, so the label is \"yes\"")
         if self.fixture.live == "no":
             self.judge("accepted", hits)
+        if NOT_OFFERED.search(scene.told) and not self.fixture.is_offer:
+            self.problems.append(f"accepted: a call has no tool, so it proves nothing: {scene.told[-300:]!r}")
         if self.fixture.evidence not in scene.told:
             self.problems.append(f"accepted: no evidence that the calls ran: {scene.told[-300:]!r}")
 

@@ -1,6 +1,5 @@
 """Tests that the hostile proof finds violations. `cargo xtask prove hostile` runs this first."""
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -122,8 +121,14 @@ class Detection(unittest.TestCase):
     def test_calls_that_did_not_run(self):
         fixture = Fixture("a test", "", FIXTURE.files, evidence="On branch main")
         self.assertIn("no evidence that the calls ran", self.problems(fixture))
-        result = "stand_in.ask([stand_in.text('go'), stand_in.results([('a', 'On branch main')])])"
-        self.assertEqual(self.problems(fixture, accepted=result), "")
+        def result(words):
+            return f"stand_in.ask([stand_in.text('go'), stand_in.results([('a', {words!r})])])"
+
+        self.assertEqual(self.problems(fixture, accepted=result("On branch main")), "")
+        absent = result('Tool "run_shell_command" not found. Did you mean "glob"?')
+        self.assertIn("a call has no tool", self.problems(FIXTURE, accepted=absent))
+        offer = Fixture("a test", "", FIXTURE.files, is_offer=True)
+        self.assertEqual(self.problems(offer, accepted=absent), "")
 
     def test_a_program_of_the_user_that_does_not_run(self):
         fixture = Fixture("a test", "", settings(canary={"command": "true v1"}), settings={"guard": "{guard}"}, guarded=True)
