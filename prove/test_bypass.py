@@ -85,7 +85,7 @@ class Detection(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, "not installed: .*awk, .*perl"):
                 needs.programs("bypass", *bypass_cases.PROGRAMS)
         needs.programs("bypass", *bypass_cases.PROGRAMS)
-        with mock.patch("sys.version_info", (3, 10, 2)), self.assertRaisesRegex(SystemExit, "needs Python 3.11 or later, this is 3.10"):
+        with mock.patch("sys.version_info", (3, 10, 2)), self.assertRaisesRegex(SystemExit, "need Python 3.11 or later, this is 3.10"):
             needs.python()
 
     def test_samples(self):
