@@ -103,7 +103,8 @@ class Detection(unittest.TestCase):
     def test_what_prompts_do(self):
         deed = "\n    if '@' in sys.argv[-1]: open('new.txt', 'w')"
         self.assertEqual(self.problems(PLANS_ONLY, other=plan.try_inputs), "")
-        self.assertIn("(prompt see @a.txt)", self.problems(PLANS_ONLY + deed, other=plan.try_inputs))
+        found = self.problems(PLANS_ONLY + deed, other=plan.try_inputs)
+        self.assertRegex(found, r"project/new.txt after .* \(prompt .*@")
 
     def test_what_a_person_says(self):
         for screen, is_over, expected in (
