@@ -31,11 +31,11 @@ pub(crate) struct CallTrail {
     failing: usize,
 }
 
-/// Hashes of a call and of its result, for comparison.
+/// Call and its result.
 #[derive(Debug, PartialEq, Eq)]
 struct Step {
-    call: u64,
-    outcome: u64,
+    /// Hash of the call and of its result, for comparison.
+    hash: u64,
     name: String,
 }
 
@@ -108,15 +108,10 @@ impl CallTrail {
 impl Step {
     fn of(finished: &FinishedCall) -> Self {
         let call = &finished.call;
-        let mut outcome = DefaultHasher::new();
-        for part in &finished.response {
-            hash_part(part, &mut outcome);
-        }
-        Self {
-            call: hash((&call.name, call.args.to_string())),
-            outcome: outcome.finish(),
-            name: call.name.chars().take(SHOWN_NAME).collect(),
-        }
+        let mut hasher = DefaultHasher::new();
+        (&call.name, call.args.to_string()).hash(&mut hasher);
+        finished.response.iter().for_each(|part| hash_part(part, &mut hasher));
+        Self { hash: hasher.finish(), name: call.name.chars().take(SHOWN_NAME).collect() }
     }
 }
 
@@ -129,10 +124,4 @@ fn hash_part(part: &Part, hasher: &mut DefaultHasher) {
         }
         None => serde_json::to_string(part).unwrap_or_default().hash(hasher),
     }
-}
-
-fn hash(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

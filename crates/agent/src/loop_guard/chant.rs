@@ -1,8 +1,5 @@
 //! Detection of text that repeats itself while an answer streams.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
-
 use pollux_protocol::LoopKind;
 
 use super::Finding;
@@ -17,55 +14,23 @@ const DISTANCE: usize = 5 * PIECE;
 /// Maximum number of different texts between the occurrences. A list whose lines begin alike has
 /// more of them.
 const VARIETY: usize = 5;
-/// Number of characters that are remembered.
-const MEMORY: usize = 5000;
-/// Base of the rolling hash.
-const BASE: u64 = 1_000_003;
-/// Factor of a piece's first character in the hash: `BASE` to the power of `PIECE - 1`.
-const LEADING: u64 = {
-    let (mut power, mut done) = (1_u64, 1);
-    while done < PIECE {
-        power = power.wrapping_mul(BASE);
-        done += 1;
-    }
-    power
-};
+/// Maximum number of characters between the first and the last of these occurrences.
+const REACH: usize = (REPEATS - 1) * DISTANCE;
+/// Number of characters that are remembered: a power of two above `REACH + PIECE`.
+const MEMORY: usize = 4096;
+/// Base of the hashes: the hash of a text is a polynomial of its characters.
+pub(super) const BASE: u64 = 1_000_003;
 
 /// Checks the text of an answer. Code, tables, lists, headings, quotations and dividers may repeat
 /// legitimately: they are ignored, and the check restarts after them. In such text only the
 /// [`Refrain`] check applies, with limits that ordinary lists and code do not reach.
 #[derive(Debug, Default)]
 pub(crate) struct Chant {
-    /// Latest checked characters.
-    text: VecDeque<char>,
-    /// Number of characters that were removed from the front of `text`.
-    gone: usize,
-    /// Hash of the last `PIECE` characters.
-    rolling: u64,
-    /// Positions of pieces, by their hash.
-    places: HashMap<u64, Places>,
+    pieces: Pieces,
     line: Line,
     in_code: bool,
     refrain: Refrain,
 }
-
-/// Positions of one piece. Most pieces occur once, which needs no allocation.
-#[derive(Debug)]
-struct Places {
-    last: usize,
-    earlier: VecDeque<usize>,
-}
-
-/// Beginning of the current line, as far as it determines the kind of the line.
-#[derive(Debug, Default)]
-struct Line {
-    /// First characters of the line, without leading whitespace.
-    start: String,
-    is_structure: bool,
-}
-
-/// Number of characters that determine the kind of a line.
-const LINE_START: usize = 6;
 
 impl Chant {
     /// Checks more text of the answer. After the first finding, later text need not be checked.
@@ -78,90 +43,133 @@ impl Chant {
             return Some(finding);
         }
         if letter == '\n' {
-            let line = std::mem::take(&mut self.line);
-            self.in_code ^= line.is_fence();
+            self.in_code ^= std::mem::take(&mut self.line).is_fence();
         } else if self.line.letter(letter) {
-            self.forget();
+            self.pieces.restart();
         }
-        if self.in_code || self.line.is_structure {
-            return None;
-        }
-        self.listen(letter)
-    }
-
-    fn forget(&mut self) {
-        self.gone += self.text.len();
-        self.text.clear();
-        self.places.clear();
-        self.rolling = 0;
-    }
-
-    fn listen(&mut self, letter: char) -> Option<Finding> {
-        if self.text.len() >= PIECE {
-            let out = self.text[self.text.len() - PIECE];
-            self.rolling = self.rolling.wrapping_sub(u64::from(out).wrapping_mul(LEADING));
-        }
-        self.rolling = self.rolling.wrapping_mul(BASE).wrapping_add(u64::from(letter));
-        self.text.push_back(letter);
-        if self.text.len() > MEMORY {
-            self.text.pop_front();
-            self.gone += 1;
-        }
-        let piece =
-            (self.gone + self.text.len()).checked_sub(PIECE).filter(|place| *place >= self.gone)?;
-        self.seen(piece)
-    }
-
-    /// Notes a piece and compares it with its earlier occurrences. Occurrences must not overlap: a
-    /// line of sixty dots does not contain one piece ten times.
-    fn seen(&mut self, piece: usize) -> Option<Finding> {
-        let gone = self.gone;
-        // Pieces that do not repeat must not stay in memory forever.
-        if piece.is_multiple_of(MEMORY) {
-            self.places.retain(|_, places| places.last >= gone);
-        }
-        let mut places = match self.places.entry(self.rolling) {
-            Entry::Vacant(entry) => {
-                entry.insert(Places { last: piece, earlier: VecDeque::new() });
-                return None;
-            }
-            Entry::Occupied(entry) => entry,
-        };
-        let Places { last, earlier } = places.get_mut();
-        if piece < *last + PIECE {
-            return None;
-        }
-        earlier.push_back(std::mem::replace(last, piece));
-        while earlier.len() >= REPEATS || earlier.front().is_some_and(|place| *place < gone) {
-            earlier.pop_front();
-        }
-        if earlier.len() + 1 < REPEATS {
-            return None;
-        }
-        let places: Vec<usize> = earlier.iter().chain([&*last]).map(|place| place - gone).collect();
-        self.is_chant(&places).then(|| {
-            let piece: String = self.text.range(places[0]..places[0] + PIECE).collect();
-            let details = format!("The answer repeats itself: \"{}\".", piece.trim());
+        let is_ignored = self.in_code || self.line.is_structure;
+        (!is_ignored && self.pieces.letter(letter)).then(|| {
+            let details = format!("The answer repeats itself: \"{}\".", self.pieces.last().trim());
             Finding { kind: LoopKind::Chant, details }
         })
     }
+}
 
-    fn is_chant(&self, places: &[usize]) -> bool {
-        let piece = |place: usize| self.text.range(place..place + PIECE);
-        let near = places[places.len() - 1] - places[0] <= DISTANCE * (places.len() - 1);
-        let same = places.iter().all(|place| piece(*place).eq(piece(places[0])));
-        let between: HashSet<String> = places
-            .windows(2)
-            .map(|pair| self.text.range(pair[0] + PIECE..pair[1]).collect())
-            .collect();
-        near && same && between.len() <= VARIETY
+/// Pieces of the checked text. A piece is identified by its hash and located by its end: the number
+/// of characters from the first one to the last one of the piece.
+#[derive(Debug, Default)]
+struct Pieces {
+    /// Latest characters. The one at the end `n` is at the index `n % MEMORY`.
+    letters: Vec<Letter>,
+    /// Number of characters so far, and their number at the last restart.
+    end: usize,
+    start: usize,
+    /// Hash and end of the latest piece whose hash has this index in its upper bits. A piece that
+    /// is displaced by another one is found at its next occurrences.
+    latest: Vec<(u64, usize)>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Letter {
+    letter: char,
+    /// Hash of all characters up to this one.
+    hash: u64,
+    /// End of the previous occurrence of the piece that ends here; 0 if it is unknown.
+    previous: usize,
+}
+
+impl Pieces {
+    /// Forgets the text so far.
+    fn restart(&mut self) {
+        self.start = self.end;
     }
+
+    /// Adds a character. Returns true if the last piece is repeated too often.
+    fn letter(&mut self, letter: char) -> bool {
+        if self.letters.is_empty() {
+            self.letters = vec![Letter::default(); MEMORY];
+            self.latest = vec![(0, 0); MEMORY];
+        }
+        let hash = self.at(self.end).hash.wrapping_mul(BASE).wrapping_add(u64::from(letter));
+        self.end += 1;
+        self.letters[self.end % MEMORY] = Letter { letter, hash, previous: 0 };
+        if self.end < self.start + PIECE {
+            return false;
+        }
+        let piece = self.hash(self.end - PIECE, self.end);
+        let latest = &mut self.latest[(piece >> 52) as usize];
+        let (known, previous) = *latest;
+        // A line of sixty dots does not contain one piece ten times.
+        if known == piece && self.end < previous + PIECE {
+            return false;
+        }
+        *latest = (piece, self.end);
+        if known != piece {
+            return false;
+        }
+        self.letters[self.end % MEMORY].previous = previous;
+        self.is_chant()
+    }
+
+    /// True if the last piece has occurred often, near, and with few texts between.
+    fn is_chant(&self) -> bool {
+        let first = (self.start + PIECE).max(self.end.saturating_sub(REACH));
+        let mut end = self.end;
+        let mut between = [0; REPEATS - 1];
+        for gap in &mut between {
+            let previous = self.at(end).previous;
+            if previous < first {
+                return false;
+            }
+            *gap = self.hash(previous, end - PIECE);
+            end = previous;
+        }
+        between.sort_unstable();
+        between.chunk_by(|one, other| one == other).count() <= VARIETY
+    }
+
+    fn at(&self, end: usize) -> &Letter {
+        &self.letters[end % MEMORY]
+    }
+
+    /// Returns the hash of the characters after the end `from` to the end `to`.
+    fn hash(&self, from: usize, to: usize) -> u64 {
+        let shifted = self.at(from).hash.wrapping_mul(POWERS[to - from]);
+        self.at(to).hash.wrapping_sub(shifted)
+    }
+
+    /// Returns the last piece.
+    fn last(&self) -> String {
+        (self.end - PIECE..self.end).map(|end| self.at(end + 1).letter).collect()
+    }
+}
+
+/// Powers of `BASE`.
+static POWERS: [u64; REACH] = {
+    let mut powers = [1; REACH];
+    let mut place = 1;
+    while place < REACH {
+        powers[place] = BASE.wrapping_mul(powers[place - 1]);
+        place += 1;
+    }
+    powers
+};
+
+/// Number of bytes that determine the kind of a line.
+const LINE_START: usize = 9;
+
+/// Beginning of the current line, as far as it determines the kind of the line.
+#[derive(Debug, Default)]
+struct Line {
+    /// First characters of the line, without leading whitespace.
+    start: String,
+    is_structure: bool,
 }
 
 impl Line {
     /// Adds a character. Returns true if the line turns out to be structure.
     fn letter(&mut self, letter: char) -> bool {
-        let is_known = self.is_structure || self.start.chars().count() >= LINE_START;
+        let is_known = self.is_structure || self.start.len() >= LINE_START;
         if is_known || (self.start.is_empty() && letter.is_whitespace()) {
             return false;
         }

@@ -2,11 +2,11 @@
 //! this counts as a loop.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pollux_protocol::LoopKind;
 
 use super::Finding;
+use super::chant::BASE;
 
 /// Maximum number of lines in a verse, the group of lines that repeats.
 const LONGEST: usize = 40;
@@ -26,16 +26,14 @@ pub(super) struct Refrain {
     /// For each length of a verse, from 1: number of consecutive lines that equal the line one
     /// verse before.
     same: [usize; LONGEST],
-    /// Hasher for the current line, without its leading number.
-    hasher: DefaultHasher,
+    /// Hash and beginning of the current line, without its leading number.
+    hash: u64,
     shown: String,
-    begun: bool,
 }
 
 impl Default for Refrain {
     fn default() -> Self {
-        let (lines, hasher) = (VecDeque::new(), DefaultHasher::new());
-        Self { lines, same: [0; LONGEST], hasher, shown: String::new(), begun: false }
+        Self { lines: VecDeque::new(), same: [0; LONGEST], hash: 0, shown: String::new() }
     }
 }
 
@@ -47,9 +45,8 @@ impl Refrain {
         }
         let is_front =
             letter.is_whitespace() || letter.is_ascii_digit() || matches!(letter, '.' | ')');
-        if self.begun || !is_front {
-            self.begun = true;
-            letter.hash(&mut self.hasher);
+        if !self.shown.is_empty() || !is_front {
+            self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(letter));
             if self.shown.len() < SHOWN {
                 self.shown.push(letter);
             }
@@ -58,9 +55,9 @@ impl Refrain {
     }
 
     fn end_line(&mut self) -> Option<Finding> {
+        let line = std::mem::take(&mut self.hash);
         let shown = std::mem::take(&mut self.shown);
-        let line = std::mem::take(&mut self.hasher).finish();
-        if !std::mem::take(&mut self.begun) {
+        if shown.is_empty() {
             return None;
         }
         let mut found = false;
