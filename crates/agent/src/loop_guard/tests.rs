@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pollux_protocol::{Call, CallId, CallStatus, Content, FinishedCall, HistoryEntry, Part, Role};
@@ -12,7 +13,9 @@ fn finished(name: &str, args: Value, output: &str) -> FinishedCall {
 }
 
 fn ended(name: &str, args: Value, output: &str, status: CallStatus) -> FinishedCall {
-    let id = format!("{name}__{output}_{}", output.len());
+    // As in a session, equal calls have different ids.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let id = format!("{name}__{}", CALLS.fetch_add(1, Ordering::Relaxed));
     let response = vec![Part::response(&id, name, json!({ "output": output }))];
     let call = Call { id: CallId::new(id), name: name.to_owned(), args, prompt_id: String::new() };
     FinishedCall {
