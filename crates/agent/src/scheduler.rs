@@ -21,10 +21,10 @@ use std::time::Duration;
 
 use pollux_policy::{Policy, Query, Subject};
 use pollux_protocol::{
-    ApprovalMode, Call, CallConfinement, CallId, CallRecord, CallStatus, CancellationToken,
+    ApprovalMode, Args, Call, CallConfinement, CallId, CallRecord, CallStatus, CancellationToken,
     Decision, Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError,
-    ModelLimits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind,
-    ToolOutput,
+    Measurement, ModelLimits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError,
+    ToolErrorKind, ToolOutput,
 };
 
 use crate::conseca::Conseca;
@@ -132,10 +132,18 @@ pub struct Scheduler<'a> {
     pub(crate) room: Option<usize>,
 }
 
-/// Call in the queue. A tail call answers under the name of the call that it continues.
+/// Call in the queue.
 struct Queued {
     call: Call,
-    answers_as: String,
+    /// Call of the model that this tail call continues, and in whose place it answers.
+    continues: Option<Box<Continued>>,
+}
+
+/// Call of the model that ended with a tail call.
+struct Continued {
+    record: CallRecord,
+    /// Number of tail calls so far.
+    tails: usize,
 }
 
 /// Call that is ready to run.
@@ -180,7 +188,7 @@ impl Scheduler<'_> {
         let places: HashMap<CallId, usize> =
             calls.iter().enumerate().map(|(place, call)| (call.id.clone(), place)).collect();
         let mut queue: VecDeque<Queued> =
-            calls.into_iter().map(|call| Queued { answers_as: call.name.clone(), call }).collect();
+            calls.into_iter().map(|call| Queued { call, continues: None }).collect();
         queue
             .make_contiguous()
             .sort_by_key(|queued| !self.toolset.facts(&queued.call.name).announces);
@@ -239,7 +247,7 @@ impl Scheduler<'_> {
     ) -> Result<(), JournalError> {
         let output = ToolOutput::from(error);
         let finished = self.finished_call(queued, ready, output, Duration::ZERO);
-        self.complete(batch, vec![Ended::new(finished, ready)]).await
+        self.complete(batch, vec![Ended::new(queued, finished, ready)]).await
     }
 
     async fn finish_cancelled(
@@ -250,7 +258,7 @@ impl Scheduler<'_> {
         reason: &str,
     ) -> Result<(), JournalError> {
         let finished = cancelled_call(queued, ready, reason, None, Duration::ZERO);
-        self.complete(batch, vec![Ended::new(finished, ready)]).await
+        self.complete(batch, vec![Ended::new(queued, finished, ready)]).await
     }
 
     /// Returns a finished call with its output.
@@ -277,48 +285,67 @@ impl Scheduler<'_> {
 
     /// Logs, reports and counts finished calls.
     async fn complete(&self, batch: &mut Batch, ended: Vec<Ended>) -> Result<(), JournalError> {
-        let (finished, records): (Vec<_>, Vec<_>) = ended
-            .into_iter()
-            .map(|ended| (ended.finished, Record::CallFinished(ended.record)))
-            .unzip();
-        if records.is_empty() {
+        if ended.is_empty() {
             return Ok(());
         }
-        self.recorder.record_all(records).await?;
-        for finished in finished {
-            self.outlet().measure(&run::measure(&finished));
-            self.moved(&finished.call.id, finished.status).await;
+        let records = ended.iter().flat_map(|ended| &ended.records).cloned();
+        self.recorder.record_all(records.map(Record::CallFinished).collect()).await?;
+        for Ended { finished, measurement, is_continued, .. } in ended {
+            self.outlet().measure(&measurement);
             let announces = self.toolset.facts(&finished.call.name).announces;
             batch.has_worked |= finished.status != CallStatus::Cancelled && !announces;
+            if is_continued {
+                continue;
+            }
+            self.moved(&finished.call.id, finished.status).await;
             batch.finished.push(Arc::new(finished));
         }
         Ok(())
     }
 }
 
-/// Finished call, and its log record.
+/// Finished call, with its log records and its measurement.
 struct Ended {
     finished: FinishedCall,
-    record: CallRecord,
+    records: Vec<CallRecord>,
+    measurement: Measurement,
+    /// True if a tail call continues the call.
+    is_continued: bool,
 }
 
 impl Ended {
-    fn new(finished: FinishedCall, ready: Option<&Ready>) -> Self {
-        let record = CallRecord {
-            id: finished.call.id.clone(),
-            name: finished.call.name.clone(),
-            args: finished.call.args.clone(),
+    /// Returns the end of a call. A tail call is measured and recorded under its own name and
+    /// arguments. Another record is that of the call that the model made, with the result that the
+    /// model receives.
+    fn new(queued: &Queued, finished: FinishedCall, ready: Option<&Ready>) -> Self {
+        let Queued { call, continues } = queued;
+        let own = CallRecord {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            args: call.args.clone(),
             status: finished.status,
             result: Some(finished.response.clone()),
             result_display: finished.display.clone(),
             description: ready.map(|ready| ready.invocation.describe()).unwrap_or_default(),
-            display_name: ready.map_or_else(
-                || finished.call.name.clone(),
-                |ready| ready.tool.display_name().to_owned(),
-            ),
+            display_name: ready
+                .map_or_else(|| call.name.clone(), |ready| ready.tool.display_name().to_owned()),
             render_output_as_markdown: ready.is_some_and(|ready| ready.tool.renders_markdown()),
         };
-        Self { finished, record }
+        let measurement = run::measure(call, &finished);
+        let records = match continues {
+            None => vec![own],
+            Some(continued) => {
+                let answered = CallRecord {
+                    status: own.status,
+                    result: own.result.clone(),
+                    result_display: own.result_display.clone(),
+                    ..continued.record.clone()
+                };
+                let id = format!("{}_tail{}", call.id, continued.tails);
+                vec![CallRecord { id: CallId::new(id), ..own }, answered]
+            }
+        };
+        Self { finished, records, measurement, is_continued: false }
     }
 }
 
@@ -344,9 +371,23 @@ fn cancelled_call(
 }
 
 impl Queued {
-    /// Returns the call under the name that its response must have.
+    /// Returns the tail call with which this call has ended. `records` are the records of its end.
+    fn continued(self, name: String, args: Args, records: &[CallRecord]) -> Self {
+        let tails = self.continues.map_or(0, |continued| continued.tails) + 1;
+        let continues = records.last().cloned().map(|record| Box::new(Continued { record, tails }));
+        let call = Call { name, args: serde_json::Value::Object(args), ..self.call };
+        Self { call, continues }
+    }
+
+    /// Returns the call as the model made it.
     fn answering(&self) -> Call {
-        Call { name: self.answers_as.clone(), ..self.call.clone() }
+        match &self.continues {
+            None => self.call.clone(),
+            Some(continued) => {
+                let CallRecord { name, args, .. } = continued.record.clone();
+                Call { name, args, ..self.call.clone() }
+            }
+        }
     }
 }
 

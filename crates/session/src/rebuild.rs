@@ -188,15 +188,18 @@ impl Rebuild {
         self.has_begun = true;
         self.close();
         let StoredMessage { id, mut parts, mut calls, model, usage, .. } = message;
-        for finished in notes.finished {
-            if let Some(call) = calls.iter_mut().find(|call| call.id == finished.id)
-                && !call.is_final()
-            {
-                *call = finished;
+        let mut tails = Vec::new();
+        // The latest record of a call counts.
+        for finished in notes.finished.into_iter().rev() {
+            match calls.iter_mut().find(|call| call.id == finished.id) {
+                Some(call) if !call.is_final() => *call = finished,
+                Some(_) => {}
+                // A tail call has a record of its own, and answers under the id of another call.
+                None => tails.push(finished),
             }
         }
         self.figures.add_answer(model.as_deref().unwrap_or("unknown"), usage);
-        for call in &calls {
+        for call in calls.iter().chain(tails.iter().rev()) {
             self.figures.add_call(&call.name, call.status);
         }
         if !parts.iter().any(|part| part.as_call().is_some()) {

@@ -147,12 +147,12 @@ impl Scheduler<'_> {
 
 /// Returns a call in the form for hooks.
 fn payload(queued: &Queued) -> ToolCallPayload {
-    let Queued { call, answers_as } = queued;
+    let Queued { call, continues } = queued;
     ToolCallPayload {
         tool_name: call.name.clone(),
         tool_input: call.args.clone(),
         mcp_context: None,
-        original_request_name: (call.name != *answers_as).then(|| answers_as.clone()),
+        original_request_name: continues.as_ref().map(|continued| continued.record.name.clone()),
     }
 }
 

@@ -77,7 +77,7 @@ impl Scheduler<'_> {
         let mut ended = Vec::with_capacity(ran.len());
         for (ready, ran) in group.into_iter().zip(ran) {
             self.services.inputs.close(&ready.queued.call.id);
-            ended.extend(self.settle(ready, ran, queue, batch));
+            ended.push(self.settle(ready, ran, queue, batch));
         }
         self.complete(batch, ended).await
     }
@@ -142,14 +142,14 @@ impl Scheduler<'_> {
     }
 
     /// Returns the end of a call that has run, or that was still running when the work was stopped.
-    /// `None` for a call that a tail call continues.
+    /// A tail call is queued.
     fn settle(
         &self,
         ready: Ready,
         ran: Option<Ran>,
         queue: &mut VecDeque<Queued>,
         batch: &mut Batch,
-    ) -> Option<Ended> {
+    ) -> Ended {
         let (output, duration) = match ran {
             Some(ran) => (Some(ran.output), ran.duration),
             None => (None, Duration::ZERO),
@@ -163,27 +163,28 @@ impl Scheduler<'_> {
                 for measurement in output.measurements.drain(..) {
                     self.outlet().measure(&measurement);
                 }
-                let directives = std::mem::take(&mut output.directives);
-                for directive in directives {
-                    if let Directive::TailCall { name, args } = directive {
-                        let Queued { call, answers_as } = ready.queued;
-                        let args = serde_json::Value::Object(args);
-                        queue.push_front(Queued { call: Call { name, args, ..call }, answers_as });
-                        return None;
+                let mut tail = None;
+                for directive in std::mem::take(&mut output.directives) {
+                    match directive {
+                        Directive::TailCall { name, args } => tail = Some((name, args)),
+                        Directive::AskAgain(reason) => {
+                            self.services.grants.ask_again(&ready.effects, reason);
+                        }
+                        other => batch.directives.push(other),
                     }
-                    if let Directive::AskAgain(reason) = directive {
-                        self.services.grants.ask_again(&ready.effects, reason);
-                        continue;
-                    }
-                    batch.directives.push(directive);
                 }
                 let finished = self.finished_call(&ready.queued, Some(&ready), output, duration);
-                Some(Ended::new(finished, Some(&ready)))
+                let mut ended = Ended::new(&ready.queued, finished, Some(&ready));
+                if let Some((name, args)) = tail {
+                    ended.is_continued = true;
+                    queue.push_front(ready.queued.continued(name, args, &ended.records));
+                }
+                ended
             }
             so_far => {
                 let finished =
                     cancelled_call(&ready.queued, Some(&ready), INTERRUPTED, so_far, duration);
-                Some(Ended::new(finished, Some(&ready)))
+                Ended::new(&ready.queued, finished, Some(&ready))
             }
         }
     }
@@ -201,8 +202,8 @@ fn is_complete(output: &ToolOutput) -> bool {
     output.error.is_none() && matches!(output.display, Some(Display::Diff(_)))
 }
 
-/// Returns the measurement of a finished call.
-pub(super) fn measure(finished: &FinishedCall) -> Measurement {
+/// Returns the measurement of a finished call. The result of a tail call answers another call.
+pub(super) fn measure(call: &Call, finished: &FinishedCall) -> Measurement {
     let diff = match &finished.display {
         Some(Display::Diff(diff)) => diff.diff_stat,
         _ => None,
@@ -211,9 +212,9 @@ pub(super) fn measure(finished: &FinishedCall) -> Measurement {
     let response = finished.response.first().and_then(|part| part.as_response());
     let output = response.and_then(|response| response.response.get("output")?.as_str());
     Measurement::ToolCall(ToolCallMeasure {
-        name: finished.call.name.clone(),
-        prompt_id: finished.call.prompt_id.clone(),
-        args: finished.call.args.clone(),
+        name: call.name.clone(),
+        prompt_id: call.prompt_id.clone(),
+        args: call.args.clone(),
         duration: finished.duration,
         success: finished.status == CallStatus::Success,
         decision: finished.decision,

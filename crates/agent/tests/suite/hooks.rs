@@ -1,8 +1,8 @@
 //! The user's hooks at the events of the loop, with every outcome.
 
 use pollux_protocol::{
-    CallStatus, Effects, Event, PromptOutcome, Record, ToolErrorKind, ToolKind, ToolOutput,
-    TurnLimit,
+    CallStatus, Effects, Event, Measurement, PromptOutcome, Record, ToolErrorKind, ToolKind,
+    ToolOutput, TurnLimit,
 };
 use pollux_scripted::{FakeTool, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
@@ -287,6 +287,58 @@ async fn another_call_takes_the_place_of_one() {
     talk.done("go").await;
     let reported = talk.models.last().response();
     assert!(reported.starts_with("Tool \"nope\" not found."), "{reported}");
+}
+
+#[tokio::test]
+async fn a_call_and_the_call_in_its_place_are_recorded_each_under_its_own_name() {
+    let tail = |name: &str, arguments: Value| {
+        specific(&json!({ "tailToolCallRequest": { "name": name, "args": arguments } }))
+    };
+    let (look, last) = (tail("look", json!({"path": "a"})), tail("nope", json!({"n": 2})));
+    let (stage, _) = stage(&[("AfterTool", "write", &look), ("AfterTool", "look", &last)]);
+    let talk = stage.start();
+    talk.done("go").await;
+    let answer = talk.models.last().response();
+    assert!(answer.starts_with("Tool \"nope\" not found."), "{answer}");
+    let asked = talk.finished()[0].call.clone();
+    assert_eq!(asked.name, "write");
+    let measured: Vec<(String, Value, bool)> = talk.log.measured(|measured| match measured {
+        Measurement::ToolCall(call) => Some((call.name.clone(), call.args.clone(), call.success)),
+        _ => None,
+    });
+    let expected = [
+        ("write".to_owned(), asked.args.clone(), true),
+        ("look".to_owned(), json!({"path": "a"}), true),
+        ("nope".to_owned(), json!({"n": 2}), false),
+    ];
+    assert_eq!(measured, expected);
+    let records: Vec<_> = talk
+        .journal
+        .records()
+        .into_iter()
+        .filter_map(|record| match record {
+            Record::CallFinished(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let id = |end: &str| format!("{}{end}", asked.id);
+    let named: Vec<_> = records.iter().map(|call| (call.id.to_string(), &*call.name)).collect();
+    // The call of the model is recorded with each result that it might have if the work broke off.
+    let expected = [
+        (id(""), "write"),
+        (id("_tail1"), "look"),
+        (id(""), "write"),
+        (id("_tail2"), "nope"),
+        (id(""), "write"),
+    ];
+    assert_eq!(named, expected);
+    for call in &records {
+        let args = measured.iter().find(|(name, ..)| *name == call.name).map(|(_, args, _)| args);
+        assert_eq!(Some(&call.args), args, "{}", call.name);
+    }
+    assert_eq!(records[4].result, records[3].result);
+    assert_eq!(records[4].status, CallStatus::Error);
+    talk.assert_replays();
 }
 
 #[tokio::test]

@@ -85,6 +85,56 @@ async fn killed_in_the_middle_of_a_call_the_other_results_survive() {
 }
 
 #[tokio::test]
+async fn a_call_and_its_tail_calls_are_counted_each_under_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let log = store.create(None).unwrap();
+    let ended = |id: &str, name: &str, output: &str| {
+        let Record::CallFinished(call) = finished("a") else { unreachable!() };
+        let result = Some(vec![Part::output("a", "tool", output)]);
+        Record::CallFinished(CallRecord {
+            id: CallId::new(id),
+            name: name.to_owned(),
+            result,
+            ..call
+        })
+    };
+    let records = [
+        said("u", "go"),
+        asked(&["a", "b"]),
+        ended("a", "tool", "first"),
+        ended("a_tail1", "second", "1"),
+        ended("a", "tool", "1"),
+        ended("a_tail2", "third", "2"),
+        ended("a", "tool", "2"),
+    ];
+    for record in &records {
+        log.append(std::slice::from_ref(record)).await.unwrap();
+    }
+    let resumed = || {
+        let data = store.resume(&store.find("latest").unwrap()).unwrap().1;
+        let counts = data.figures.tools.iter().map(|(name, tool)| (name.clone(), tool.success));
+        let counts: Vec<_> = counts.collect();
+        let (history, _) = History::restore(data.contents);
+        let results = history.entries().last().unwrap().content().clone();
+        assert_eq!(history.entries()[1].content().calls().count(), 2);
+        let answer = results.responses().next().unwrap();
+        assert_eq!((answer.name.as_str(), &answer.response), ("tool", &json!({"output": "2"})));
+        (counts, results.responses().count())
+    };
+    drop(log);
+    let named = |tools: u64| {
+        [("tool", tools), ("second", 1), ("third", 1)].map(|(name, count)| (name.to_owned(), count))
+    };
+    assert_eq!(resumed(), (named(1).to_vec(), 2));
+    // The message is written again when its last call has ended.
+    let (log, _) = store.resume(&store.find("latest").unwrap()).unwrap();
+    log.append(&[finished("b")]).await.unwrap();
+    drop(log);
+    assert_eq!(resumed(), (named(2).to_vec(), 2));
+}
+
+#[tokio::test]
 async fn a_torn_last_line_costs_that_line_and_nothing_is_shortened() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
