@@ -1,23 +1,15 @@
 use async_trait::async_trait;
 use pollux_protocol::{Booked, Envelope, Rates};
+use pollux_session::SpendingFile;
 use pretty_assertions::assert_eq;
 
 use super::*;
 
-/// Day ledger in memory.
-#[derive(Default)]
-struct Day(Mutex<Amounts>);
-
-#[async_trait]
-impl DayLedger for Day {
-    async fn book(&self, entry: DayEntry) -> Result<Booked, LedgerError> {
-        let mut day = self.0.lock().unwrap();
-        let spent = day.minus(entry.given_back).plus(entry.spent);
-        let exceeded = entry.ceilings.check(Period::Day, spent, entry.wanted);
-        let held = if exceeded.is_none() { without_time(entry.wanted) } else { Amounts::default() };
-        *day = spent.plus(held);
-        Ok(Booked { spent, exceeded, warning: None })
-    }
+/// Returns the ledger of a session, in a new folder.
+fn day() -> (tempfile::TempDir, Arc<dyn DayLedger>) {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Arc::new(SpendingFile::new(folder.path().join("spending.json")));
+    (folder, ledger)
 }
 
 /// Ledger that cannot be locked.
@@ -93,7 +85,7 @@ async fn money_without_a_price_is_refused_before_anything_is_sent() {
 
 #[tokio::test]
 async fn the_morning_counts_for_a_limit_that_is_set_at_noon() {
-    let ledger: Arc<dyn DayLedger> = Arc::new(Day::default());
+    let (_folder, ledger) = day();
     let spending = Spending { ledger: Some(Arc::clone(&ledger)), ..Spending::default() };
     let (morning, _events) = budget(spending.clone());
     admit(&morning, 0).await.unwrap().settle(90, None);
@@ -128,9 +120,9 @@ async fn a_day_that_cannot_be_known_is_no_day_without_limits() {
 
 #[tokio::test]
 async fn calls_fit_as_far_as_they_fit() {
-    let ledger: Option<Arc<dyn DayLedger>> = Some(Arc::new(Day::default()));
+    let (_folder, ledger) = day();
     let day = ceilings(Resource::ToolCalls, 5);
-    let (budget, _events) = budget(Spending { day, ledger, ..Spending::default() });
+    let (budget, _events) = budget(Spending { day, ledger: Some(ledger), ..Spending::default() });
     assert_eq!(budget.take_calls(3).await, 3);
     assert!(budget.exceeded().is_none());
     assert_eq!(budget.take_calls(3).await, 2);
@@ -161,4 +153,20 @@ async fn the_shortest_time_is_the_deadline_and_only_work_takes_time() {
     assert!((at - Instant::now()).as_secs() <= 10);
     budget.lock().session = Amounts::of(Resource::Seconds, 8_000_000);
     assert_eq!(admit(&budget, 1).await.err().unwrap().kind, ModelErrorKind::Budget);
+}
+
+#[tokio::test]
+async fn the_time_that_passed_earlier_today_shortens_the_deadline() {
+    let (_folder, ledger) = day();
+    let spent = Amounts::of(Resource::Seconds, 7_990_000);
+    ledger.book(DayEntry { spent, ..DayEntry::default() }).await.unwrap();
+    let (budget, _events) = budget(Spending {
+        prompt: ceilings(Resource::Seconds, 5_000_000),
+        day: ceilings(Resource::Seconds, 8_000_000),
+        ledger: Some(ledger),
+        ..Spending::default()
+    });
+    let (at, exceeded) = budget.deadline().await.unwrap();
+    assert_eq!(exceeded.period, Period::Day);
+    assert!((at - Instant::now()).as_secs() <= 10);
 }

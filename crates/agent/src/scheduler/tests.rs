@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Ceilings, Declaration, Journal, Limit, Live, NoCheckpoints, Question, QuestionOutcome,
-    QuestionReply, Resource, RunContext, ToolErrorKind, ToolKind,
+    Args, Ceilings, Declaration, Display, FileDiff, Journal, Limit, Live, NoCheckpoints, Question,
+    QuestionOutcome, QuestionReply, Resource, RunContext, ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -81,6 +81,10 @@ impl Invocation for FakeRun {
         }
         self.tool.running.fetch_sub(1, Ordering::SeqCst);
         self.tool.diary.lock().unwrap().push(format!("end {label}"));
+        if let Some(late) = self.args.get("late") {
+            context.cancel.cancelled().await;
+            return changed(late == "failed");
+        }
         match self.args.get("tail").and_then(Value::as_str) {
             Some(name) => ToolOutput {
                 directives: vec![Directive::TailCall { name: name.into(), args: Args::new() }],
@@ -88,6 +92,25 @@ impl Invocation for FakeRun {
             },
             None => ToolOutput::quiet(format!("done {label}")),
         }
+    }
+}
+
+/// Returns the output of a call that has changed a file, or that has failed after the change.
+fn changed(has_failed: bool) -> ToolOutput {
+    let diff = FileDiff {
+        file_diff: String::new(),
+        file_name: "a".into(),
+        file_path: "/a".into(),
+        original_content: None,
+        new_content: String::new(),
+        diff_stat: None,
+        is_new_file: None,
+    };
+    let error = has_failed.then(|| ToolError::new(ToolErrorKind::ExecutionFailed, "no"));
+    ToolOutput {
+        display: Some(Display::Diff(Box::new(diff))),
+        error,
+        ..ToolOutput::quiet("changed")
     }
 }
 
@@ -136,6 +159,7 @@ struct Bench {
     mode: ApprovalMode,
     says: QuestionOutcome,
     spending: Spending,
+    inputs: Arc<CallInputs>,
 }
 
 impl Default for Bench {
@@ -148,6 +172,7 @@ impl Default for Bench {
             mode: ApprovalMode::Yolo,
             says: QuestionOutcome::ProceedOnce,
             spending: Spending::default(),
+            inputs: Arc::default(),
         }
     }
 }
@@ -208,7 +233,7 @@ impl Bench {
             modes: Arc::new(SessionMode::new(Live::new(self.mode), outlet.clone())),
             choices: ApprovalChoices::default(),
             grants: Arc::default(),
-            inputs: Arc::default(),
+            inputs: Arc::clone(&self.inputs),
             checkpoints: Arc::new(NoCheckpoints),
             budget: Budget::new(self.spending.clone(), outlet.clone()),
             hooks: pollux_hooks::Hooks::default(),
@@ -358,6 +383,46 @@ async fn cancel_returns_within_100_ms_and_answers_every_call() {
     };
     assert_eq!(error(1), "[Operation Cancelled] User cancelled tool execution.");
     assert_eq!(error(3), "[Operation Cancelled] Reason: User cancelled operation");
+}
+
+#[tokio::test]
+async fn a_change_that_was_complete_at_the_cancel_is_reported_and_logged_as_done() {
+    let bench = Bench::default();
+    let cancel = bench.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        cancel.cancel();
+    });
+    let calls = ["done", "failed"]
+        .map(|late| ("look", json!({"late": late})))
+        .into_iter()
+        .collect::<Vec<_>>();
+    let all = [&calls[..], &[("look", json!({"ms": 60_000}))]].concat();
+    let batch = bench.run(&all).await.unwrap();
+    assert!(batch.cancelled, "no other call follows that could notice the cancel");
+    let expected = [CallStatus::Success, CallStatus::Cancelled, CallStatus::Cancelled];
+    let statuses: Vec<_> = batch.finished.iter().map(|finished| finished.status).collect();
+    assert_eq!(statuses, expected);
+    let records = bench.journal.records.lock().unwrap();
+    let logged: Vec<_> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::CallFinished(call) => Some(call.status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(logged, expected);
+}
+
+#[tokio::test]
+async fn at_most_64_calls_run_at_once_and_none_takes_input_after_its_end() {
+    let bench = Bench::default();
+    let calls = vec![("look", json!({"ms": 30})); 100];
+    let batch = bench.run(&calls).await.unwrap();
+    assert_eq!(batch.finished.len(), 100);
+    let beside = |line: String| line.split_once("beside ")?.1.parse::<usize>().ok();
+    assert_eq!(bench.diary().into_iter().filter_map(beside).max(), Some(63));
+    assert!(!format!("{:?}", bench.inputs).contains("CallId"), "{:?}", bench.inputs);
 }
 
 #[tokio::test]

@@ -192,6 +192,18 @@ async fn a_summary_that_cannot_be_had_ends_nothing() {
     }
 }
 
+#[tokio::test]
+async fn after_a_failed_compression_the_conversation_must_grow_before_the_next() {
+    let grown = |more: u64| read("a").usage(MUCH + more, 9);
+    // Five per cent of the context window are 50,000 tokens.
+    let stage = full([grown(1000), grown(50_000), grown(55_000), reply().text("done")]);
+    let refused = ModelError::new(ModelErrorKind::Invalid, "no");
+    stage.models.generate_with(move |_| reply().fails(refused.clone()));
+    let talk = stage.start();
+    talk.done(PROMPT).await;
+    assert_eq!(talk.models.generated().len(), 2);
+}
+
 /// Reaches the limit of the context with this text and this number of result lines in each turn,
 /// while no summary is available. Returns the notice.
 async fn shortened(text: &str, lines: usize) -> (Talk, String) {
