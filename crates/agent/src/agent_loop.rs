@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
-    CancellationToken, Event, FinishReason, History, JournalError, Live, Measurement,
+    ApprovalMode, CancellationToken, Event, FinishReason, History, JournalError, Live, Measurement,
     ModelErrorKind, ModelRole, Operator, Part, PromptOutcome, Todo, TurnLimit,
 };
 
@@ -196,6 +196,7 @@ impl AgentLoop {
         let outlet = self.outlet().clone();
         outlet.set_prompt(Some(id));
         outlet.emit(Event::PromptStarted).await;
+        let turns_before = self.turns;
         let outcome = match self.within_budget(id, parts, display, operator, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let ended = self.conversation.end_prompt(id, failure(&outcome)).await;
@@ -203,12 +204,22 @@ impl AgentLoop {
             }
             Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
         };
+        self.measure_end(self.turns - turns_before);
         outlet.emit(Event::PromptEnded(outcome.clone())).await;
         outlet.set_prompt(None);
         if self.is_main() {
             self.services.budget.end().await;
         }
         outcome
+    }
+
+    /// Measures the end of a prompt where Gemini CLI does: in interactive sessions in YOLO mode.
+    fn measure_end(&self, turns: u64) {
+        let mode = self.services.modes.get();
+        let is_meant = self.is_main() && self.services.interactive && mode == ApprovalMode::Yolo;
+        if is_meant && turns > 0 {
+            self.outlet().measure(&Measurement::ConversationFinished { mode, turns });
+        }
     }
 
     /// True for the main agent of a session. Subagents work within its prompt and its budget.

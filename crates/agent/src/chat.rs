@@ -230,7 +230,13 @@ impl Chat {
                         return Err(ModelError::new(ModelErrorKind::Broken, message));
                     }
                 }
-                Some(Err(error)) => return Err(error),
+                Some(Err(error)) => {
+                    if error.kind == ModelErrorKind::Broken {
+                        let message = error.message.clone();
+                        self.outlet.measure(&Measurement::InvalidChunk { message });
+                    }
+                    return Err(error);
+                }
             }
         }
         if let Some(citations) = turn.citations() {

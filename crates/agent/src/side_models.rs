@@ -195,6 +195,10 @@ impl Model for WatchedModel {
         loop {
             let answer = self.json_once(&request, &cancel).await;
             let unusable = answer.as_ref().is_err_and(|error| error.kind == ModelErrorKind::Broken);
+            // A broken connection may be retried, unlike an answer of another form.
+            if answer.as_ref().is_err_and(|error| unusable && !error.retryable) {
+                self.watch.malformed(self.inner.name());
+            }
             if !unusable || attempt >= request.max_attempts || cancel.is_cancelled() {
                 return answer;
             }

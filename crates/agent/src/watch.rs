@@ -220,6 +220,13 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Reports an answer of this model that is not JSON.
+    pub(crate) fn malformed(&self, model: &str) {
+        self.outlet.measure(&Measurement::MalformedJson { model: model.to_owned() });
+    }
+}
+
 impl Asked {
     /// Returns the usage to charge: the vendor's count, otherwise an estimate of the sent and
     /// received tokens. Requests that were refused or never arrived are free.

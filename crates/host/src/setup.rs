@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use pollux_config::context;
 use pollux_config::{
     Accepted, ApprovalRequest, Environment, LoadOptions, Loaded, PendingSettings, Places,
@@ -63,6 +64,7 @@ pub(crate) struct Beginning {
     pub(crate) notices: Arc<dyn Notices>,
     called_as: String,
     environment: Environment,
+    began: Timestamp,
 }
 
 impl Beginning {
@@ -71,12 +73,13 @@ impl Beginning {
     /// # Errors
     /// [`HostError::Config`] if they cannot be read.
     pub(crate) fn read(start: Start) -> Result<Self, HostError> {
+        let began = Timestamp::now();
         let Start { options, environment, cwd, notices, called_as } = start;
         let places = Places::new(&environment);
         let skip_trust = options.rules.skip_trust;
         let load = load_options(&places, &cwd, &environment, skip_trust);
         let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
-        Ok(Self { options, cwd, places, found, notices, called_as, environment })
+        Ok(Self { options, cwd, places, found, notices, called_as, environment, began })
     }
 }
 
@@ -97,6 +100,8 @@ pub struct Setup {
     /// Model, by name or alias.
     pub model: String,
     pub(crate) telemetry: TelemetrySettings,
+    /// Time at which the settings began to be read.
+    pub(crate) began: Timestamp,
     /// Workspace folders, with the rules about which paths may be read and written.
     pub workspace: Arc<Workspace>,
     /// Folders of the workspace, the project's first.
@@ -119,7 +124,7 @@ impl Setup {
     /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
     /// [`HostError::General`] for a sandbox that is not available.
     pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
-        let Beginning { mut options, cwd, places, found, notices, called_as, environment } =
+        let Beginning { mut options, cwd, places, found, notices, called_as, environment, began } =
             beginning;
         let agreed = accepted.clone();
         let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
@@ -154,6 +159,7 @@ impl Setup {
             mode,
             model,
             telemetry,
+            began,
             workspace,
             folders,
             rules,

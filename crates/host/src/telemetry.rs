@@ -42,6 +42,7 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
         debug: setup.options.debug,
         mcp_servers: servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default(),
         output_format: setup.output_format().to_owned(),
+        began: setup.began,
     });
     Some(telemetry)
 }

@@ -313,7 +313,7 @@ pub enum Measurement {
         /// Reason why the answer is unusable.
         reason: InvalidStream,
     },
-    /// A chunk could not be decoded.
+    /// A chunk of an answer was incomplete or could not be decoded.
     InvalidChunk {
         /// Description of the problem.
         message: String,
@@ -380,6 +380,26 @@ pub enum Measurement {
     WebFetchFallback(WebFetchFallback),
     /// Name of the strategy with which an edit matched.
     EditStrategy(String),
+    /// A model was asked to correct an edit that did not match.
+    EditCorrection {
+        /// True if the corrected edit could be made.
+        success: bool,
+    },
+    /// An answer that had to be JSON was not.
+    MalformedJson {
+        /// Name of the model.
+        model: String,
+    },
+    /// The user approved a plan, and the model carries it out.
+    PlanExecution {
+        /// Approval mode in which the plan is carried out.
+        mode: ApprovalMode,
+    },
+    /// The user chose a model with a slash command.
+    ModelCommand {
+        /// Name of the model.
+        model: String,
+    },
     /// A slash command ran.
     SlashCommand {
         /// Name of the command.
@@ -423,11 +443,11 @@ pub enum Measurement {
     },
     /// The next speaker after an answer was decided.
     NextSpeaker(NextSpeakerMeasure),
-    /// A conversation has ended.
+    /// The work on a prompt has ended in an interactive session that allows all calls.
     ConversationFinished {
         /// Approval mode.
         mode: ApprovalMode,
-        /// Number of turns.
+        /// Number of turns of the prompt.
         turns: u64,
     },
 }

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use pollux_protocol::{
     ApprovalMode, Decision, FileOperation, FileOperationKind, Measurement, StreamRetryMeasure,
     ToolCallMeasure,
 };
 use serde_json::json;
+
+use crate::process::{self, ProcessUsage};
 
 use crate::attributes::{Attributes, Common, pairs, set};
 use crate::names::event;
@@ -36,10 +39,13 @@ pub(crate) struct LogEvent {
 }
 
 impl LogEvent {
-    fn new(name: &'static str, body: impl Into<String>, attributes: Attributes) -> Self {
+    pub(crate) fn new(name: &'static str, body: impl Into<String>, attributes: Attributes) -> Self {
         Self { name, body: body.into(), attributes }
     }
 }
+
+/// Name of the only measured phase of the start: all of it.
+pub(crate) const STARTUP_PHASE: &str = "cli_startup";
 
 /// Setup of a run: the attributes of the first log event. Empty lists are written as empty strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,6 +72,8 @@ pub struct Configuration {
     pub mcp_servers: Vec<String>,
     /// Output format: `text`, `json` or `stream-json`.
     pub output_format: String,
+    /// Time at which the start of the session began.
+    pub began: Timestamp,
 }
 
 impl Configuration {
@@ -91,6 +99,30 @@ impl Configuration {
         set(&mut attributes, "auth_type", rules.common.auth_type.clone());
         attributes.insert("worktree_active".to_owned(), json!(false));
         LogEvent::new(event::CONFIG, "CLI configuration loaded.", attributes)
+    }
+
+    /// Returns the duration of the start, which ended `now`.
+    pub(crate) fn startup(&self, now: Timestamp) -> Duration {
+        now.duration_since(self.began).unsigned_abs()
+    }
+
+    /// Returns the event about the start, which ended `now`.
+    pub(crate) fn startup_event(&self, now: Timestamp, usage: ProcessUsage) -> LogEvent {
+        let phases = json!([{
+            "name": STARTUP_PHASE,
+            "duration_ms": self.startup(now).as_secs_f64() * 1000.0,
+            "cpu_usage_user_usec": usage.user.as_micros() as u64,
+            "cpu_usage_system_usec": usage.system.as_micros() as u64,
+            "start_time_usec": self.began.as_microsecond(),
+            "end_time_usec": now.as_microsecond(),
+        }]);
+        let attributes = pairs([
+            ("phases", json!(phases.to_string())),
+            ("os_platform", json!(process::os_platform())),
+            ("os_release", json!(process::os_release())),
+            ("is_docker", json!(process::is_docker())),
+        ]);
+        LogEvent::new(event::STARTUP_STATS, "Startup stats: 1 phases.", attributes)
     }
 }
 
@@ -146,6 +178,29 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
             event::EDIT_STRATEGY,
             format!("Edit Tool Strategy: {strategy}"),
             pairs([("strategy", json!(strategy))]),
+        ),
+        Measurement::EditCorrection { success } => {
+            let correction = if *success { "success" } else { "failure" };
+            LogEvent::new(
+                event::EDIT_CORRECTION,
+                format!("Edit Tool Correction: {correction}"),
+                pairs([("correction", json!(correction))]),
+            )
+        }
+        Measurement::MalformedJson { model } => LogEvent::new(
+            event::MALFORMED_JSON,
+            format!("Malformed JSON response from {model}."),
+            pairs([("model", json!(model))]),
+        ),
+        Measurement::PlanExecution { mode } => LogEvent::new(
+            event::PLAN_EXECUTION,
+            format!("Plan executed with approval mode: {mode}"),
+            pairs([("approval_mode", json!(mode.as_str()))]),
+        ),
+        Measurement::ModelCommand { model } => LogEvent::new(
+            event::MODEL_COMMAND,
+            format!("Model slash command. Model: {model}"),
+            pairs([("model_name", json!(model))]),
         ),
         Measurement::SlashCommand { command, subcommand, success } => {
             let mut attributes = pairs([("command", json!(command))]);

@@ -18,6 +18,7 @@ mod events;
 mod names;
 mod outfile;
 mod points;
+mod process;
 mod service;
 mod telemetry;
 mod worker;

@@ -27,6 +27,12 @@ pub(crate) mod event {
     pub(crate) const CONTENT_RETRY_FAILURE: &str = "gemini_cli.chat.content_retry_failure";
     pub(crate) const NETWORK_RETRY: &str = "gemini_cli.network_retry_attempt";
     pub(crate) const CONVERSATION_FINISHED: &str = "gemini_cli.conversation_finished";
+    pub(crate) const END_SESSION: &str = "end_session";
+    pub(crate) const STARTUP_STATS: &str = "gemini_cli.startup_stats";
+    pub(crate) const PLAN_EXECUTION: &str = "gemini_cli.plan.execution";
+    pub(crate) const EDIT_CORRECTION: &str = "gemini_cli.edit_correction";
+    pub(crate) const MALFORMED_JSON: &str = "gemini_cli.malformed_json_response";
+    pub(crate) const MODEL_COMMAND: &str = "gemini_cli.slash_command.model";
     pub(crate) const EDIT_STRATEGY: &str = "gemini_cli.edit_strategy";
     pub(crate) const WEB_FETCH_FALLBACK: &str = "gemini_cli.web_fetch_fallback_attempt";
     pub(crate) const LOOP_DETECTED: &str = "loop_detected";
@@ -90,6 +96,14 @@ pub(crate) mod instrument {
         NETWORK_RETRIES = "gemini_cli.network_retry.count", Counter, "", "Retries of connections.";
         ROUTING_LATENCY = "gemini_cli.model_routing.latency", Histogram, "ms", "Duration of choosing a model.";
         ROUTING_FAILURES = "gemini_cli.model_routing.failure.count", Counter, "", "Models that could not be chosen.";
+        PLAN_EXECUTIONS = "gemini_cli.plan.execution.count", Counter, "", "Approved plans.";
+        MODEL_COMMANDS = "gemini_cli.slash_command.model.call_count", Counter, "", "Models chosen with a slash command.";
+        STARTUP = "gemini_cli.startup.duration", FractionHistogram, "ms", "Duration of the start, by phase.";
+        MEMORY = "gemini_cli.memory.usage", Histogram, "bytes", "Memory of the process.";
+        CPU = "gemini_cli.cpu.usage", FractionHistogram, "percent", "Processor time of the process.";
+        TOOL_BREAKDOWN = "gemini_cli.tool.execution.breakdown", Histogram, "ms", "Duration of tool calls, by phase.";
+        API_BREAKDOWN = "gemini_cli.api.request.breakdown", Histogram, "ms", "Duration of requests to models, by phase.";
+        TOKEN_EFFICIENCY = "gemini_cli.token.efficiency", FractionHistogram, "ratio", "Share of the tokens of a request that were cached.";
         GEN_AI_TOKENS = "gen_ai.client.token.usage", Histogram, "token", "Tokens of one request, by type.";
         GEN_AI_DURATION = "gen_ai.client.operation.duration", FractionHistogram, "s", "Duration of one request.";
     }

@@ -66,6 +66,14 @@ pub(crate) fn points(measurement: &Measurement, asked: &Asked) -> Vec<Point> {
         Measurement::ContentRetryFailure(_) => {
             vec![Point::one(&instrument::CONTENT_RETRY_FAILURES, Attributes::new())]
         }
+        Measurement::PlanExecution { mode } => {
+            let attributes = pairs([("approval_mode", json!(mode.as_str()))]);
+            vec![Point::one(&instrument::PLAN_EXECUTIONS, attributes)]
+        }
+        Measurement::ModelCommand { model } => {
+            let attributes = pairs([("slash_command.model.model_name", json!(model))]);
+            vec![Point::one(&instrument::MODEL_COMMANDS, attributes)]
+        }
         Measurement::NetworkRetry { model, attempt, .. } => {
             let attributes = pairs([("model", json!(model)), ("attempt", json!(attempt))]);
             vec![Point::one(&instrument::NETWORK_RETRIES, attributes)]
@@ -83,6 +91,11 @@ fn tool_call(measure: &ToolCallMeasure) -> Vec<Point> {
     let mut points = vec![
         Point::one(&instrument::TOOL_CALLS, attributes),
         Point::new(&instrument::TOOL_LATENCY, latency, pairs([name.clone()])),
+        Point::new(
+            &instrument::TOOL_BREAKDOWN,
+            latency,
+            pairs([name.clone(), ("phase", json!("execution"))]),
+        ),
     ];
     if let Some(diff) = measure.diff {
         let changes = [("added", diff.model_added_lines), ("removed", diff.model_removed_lines)];
@@ -102,8 +115,17 @@ fn api_response(measure: &ApiResponseMeasure, asked: &Asked) -> Vec<Point> {
     let latency = milliseconds(measure.duration) as f64;
     let mut points = vec![
         Point::one(&instrument::API_REQUESTS, counted),
-        Point::new(&instrument::API_LATENCY, latency, request),
+        Point::new(&instrument::API_LATENCY, latency, request.clone()),
     ];
+    let mut phase = request.clone();
+    set(&mut phase, "phase", Some("network_latency"));
+    points.push(Point::new(&instrument::API_BREAKDOWN, latency, phase));
+    if usage.prompt > 0 {
+        let mut attributes = request;
+        set(&mut attributes, "metric", Some("cache_hit_rate"));
+        let share = usage.cached as f64 / usage.prompt as f64;
+        points.push(Point::new(&instrument::TOKEN_EFFICIENCY, share, attributes));
+    }
     for (kind, tokens) in [
         ("input", usage.prompt),
         ("output", usage.candidates),

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use pollux_protocol::Measurement;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::aggregate::Aggregate;
-use crate::attributes::{Attributes, Common};
-use crate::events::{Configuration, LogEvent, Rules, log_events};
-use crate::names::instrument;
+use crate::attributes::{Attributes, Common, pairs};
+use crate::events::{Configuration, LogEvent, Rules, STARTUP_PHASE, log_events};
+use crate::names::{event, instrument};
 use crate::outfile::{Outfile, log_record};
 use crate::points::{Point, points};
+use crate::process::ProcessUsage;
 use crate::service::{Asked, Services};
 
 /// Interval between exports of metrics while there are new values.
@@ -36,6 +37,8 @@ pub(crate) struct Worker {
     attributes: Attributes,
     resource: Value,
     log_prompts: bool,
+    /// Use of the machine at the last export, and the time of the export.
+    used: (ProcessUsage, Timestamp),
 }
 
 impl Worker {
@@ -54,6 +57,7 @@ impl Worker {
             services,
             asked: Asked::default(),
             log_prompts,
+            used: (ProcessUsage::now(), Timestamp::now()),
         }
     }
 
@@ -85,6 +89,8 @@ impl Worker {
                 due = Instant::now() + INTERVAL;
             }
         }
+        let ended = pairs([("session_id", json!(self.common.session_id))]);
+        self.log(LogEvent::new(event::END_SESSION, "Session ended.", ended), Timestamp::now());
         if self.aggregate.has_news() {
             self.export();
         }
@@ -97,17 +103,48 @@ impl Worker {
         let rules =
             Rules { log_prompts: self.log_prompts, common: &self.common, asked: &self.asked };
         let events: Vec<LogEvent> = match job {
-            Job::Configuration(configuration) => vec![configuration.event(&rules)],
+            Job::Configuration(configuration) => vec![
+                configuration.event(&rules),
+                configuration.startup_event(time, ProcessUsage::now()),
+            ],
             Job::Measured(measurement) => log_events(measurement, &rules),
         };
         for event in events {
-            let record = log_record(event, &self.resource, &self.attributes, time);
-            self.write(&record);
+            self.log(event, time);
         }
-        if let Job::Measured(measurement) = job {
-            for point in points(measurement, &self.asked) {
-                self.aggregate.record(point, time.as_nanosecond());
-            }
+        let points = match job {
+            Job::Measured(measurement) => points(measurement, &self.asked),
+            Job::Configuration(configuration) => vec![Point::new(
+                &instrument::STARTUP,
+                configuration.startup(time).as_secs_f64() * 1000.0,
+                pairs([("phase", json!(STARTUP_PHASE))]),
+            )],
+        };
+        for point in points {
+            self.aggregate.record(point, time.as_nanosecond());
+        }
+    }
+
+    fn log(&mut self, event: LogEvent, time: Timestamp) {
+        let record = log_record(event, &self.resource, &self.attributes, time);
+        self.write(&record);
+    }
+
+    /// Records the memory of the process, and its processor time since the last export.
+    fn measure_process(&mut self, now: Timestamp) {
+        let usage = ProcessUsage::now();
+        if let Some(bytes) = usage.resident {
+            let attributes = pairs([("memory_type", json!("rss"))]);
+            let point = Point::new(&instrument::MEMORY, bytes as f64, attributes);
+            self.aggregate.record(point, now.as_nanosecond());
+        }
+        let (before, then) = std::mem::replace(&mut self.used, (usage, now));
+        let work = (usage.user + usage.system).saturating_sub(before.user + before.system);
+        let passed = now.duration_since(then).as_secs_f64();
+        if usage.resident.is_some() && passed > 0.0 {
+            let percent = 100.0 * work.as_secs_f64() / passed;
+            let point = Point::new(&instrument::CPU, percent, Attributes::new());
+            self.aggregate.record(point, now.as_nanosecond());
         }
     }
 
@@ -123,7 +160,9 @@ impl Worker {
     }
 
     fn export(&mut self) {
-        let now = Timestamp::now().as_nanosecond();
+        let now = Timestamp::now();
+        self.measure_process(now);
+        let now = now.as_nanosecond();
         let record = self.aggregate.export(&self.resource, &self.attributes, now);
         self.write(&record);
     }

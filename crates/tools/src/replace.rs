@@ -168,6 +168,7 @@ impl Tool for ReplaceTool {
             shown: Shown::default(),
             corrections: Arc::clone(&self.corrections),
             corrected: Mutex::default(),
+            is_corrected: Mutex::default(),
         }))))
     }
 }
@@ -182,6 +183,8 @@ struct Replace {
     corrections: Arc<Corrections>,
     /// Correction of the edit by a model, if there is one.
     corrected: Mutex<Option<Correction>>,
+    /// Success of the last correction; `None` before one, and after it was measured.
+    is_corrected: Mutex<Option<bool>>,
 }
 
 impl Replace {
@@ -222,9 +225,11 @@ impl Replace {
         let inner = Arc::clone(self);
         // A correction that fails too is dropped, so that the first failure is reported.
         blocking(cancel, move |_| {
-            if inner.work_out().is_err() {
+            let success = inner.work_out().is_ok();
+            if !success {
                 *inner.correction() = None;
             }
+            *inner.is_corrected.lock().unwrap_or_else(PoisonError::into_inner) = Some(success);
             Ok(())
         })
         .await
@@ -408,16 +413,21 @@ impl Invocation for ReplaceInvocation {
 
     async fn run(&self, run: RunContext) -> ToolOutput {
         let inner = Arc::clone(&self.0);
+        let outer = Arc::clone(&self.0);
         let work = async {
             if inner.correction().is_none() {
                 inner.correct(&run.models, &run.cancel).await?;
             }
             blocking(&run.cancel, move |stop| inner.execute(stop)).await
         };
-        work.await.unwrap_or_else(|error| {
+        let mut output = work.await.unwrap_or_else(|error| {
             let display = format!("Error: {}", error.message);
             failed(error, display)
-        })
+        });
+        let corrected = outer.is_corrected.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let measurement = corrected.map(|success| Measurement::EditCorrection { success });
+        output.measurements.extend(measurement);
+        output
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pollux_protocol::{Call, CallId, Choice, Directive, Event, FinishedCall, Part};
+use pollux_protocol::{Call, CallId, Choice, Directive, Event, FinishedCall, Measurement, Part};
 
 use super::{AgentLoop, End};
 use crate::prompt_run::PromptRun;
@@ -63,7 +63,9 @@ impl AgentLoop {
                 }
                 Directive::LeavePlanMode { plan } => {
                     self.instruction.approve_plan(&plan);
-                    self.services.modes.set(batch.after_plan).await;
+                    let mode = batch.after_plan;
+                    self.outlet().measure(&Measurement::PlanExecution { mode });
+                    self.services.modes.set(mode).await;
                 }
                 // The scheduler handles these.
                 Directive::TailCall { .. } | Directive::AskAgain(_) => {}

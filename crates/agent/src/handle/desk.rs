@@ -7,8 +7,8 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use pollux_protocol::{
-    CallInput, CancellationToken, CommandReport, CommandSet, Event, Live, LiveWatch, Op, Operator,
-    PromptId, SessionView, Severity,
+    CallInput, CancellationToken, CommandReport, CommandSet, Event, Live, LiveWatch, Measurement,
+    Op, Operator, PromptId, SessionView, Severity,
 };
 use tokio::sync::mpsc;
 
@@ -57,6 +57,7 @@ impl Controls {
             Op::SetMode(mode) => self.modes.set(mode).await,
             Op::SetModel(model) => {
                 let text = format!("The next request goes to the model {model}.");
+                self.outlet.measure(&Measurement::ModelCommand { model: model.clone() });
                 self.model.set(model);
                 self.notify(text).await;
             }

@@ -136,6 +136,7 @@ impl Observer for Notes {
                 format!("{} answers in {} tokens", one.model, one.usage.total)
             }
             Measurement::ApiError(one) => format!("{} fails: {}", one.model, one.error_type),
+            Measurement::MalformedJson { model } => format!("{model} writes no JSON"),
             _ => return,
         };
         self.0.lock().unwrap().push(note);
@@ -272,4 +273,6 @@ async fn each_attempt_at_a_json_answer_is_a_request_of_its_own() {
     let error = choice.model.generate_json(json, CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Budget);
     assert_eq!(bench.model.asked.lock().unwrap().len(), 2);
+    let malformed = |note: &&String| *note == "small writes no JSON";
+    assert_eq!(bench.notes().iter().filter(malformed).count(), 2);
 }

@@ -147,6 +147,11 @@ async fn a_broken_answer_is_measured_as_an_error_of_the_network() {
         measured(&talk),
         ["request", "error Error", "network retry 1", "request", "response"]
     );
+    let invalid = talk.log.measured(|measurement| match measurement {
+        Measurement::InvalidChunk { message } => Some(message.clone()),
+        _ => None,
+    });
+    assert_eq!(invalid, ["cut"]);
     let talk = Stage::with([half(), half(), half(), half()]).start();
     talk.prompt("go").await;
     assert_eq!(measured(&talk).last().unwrap(), "given up");

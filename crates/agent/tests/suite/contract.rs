@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandOutcome, CommandSet,
-    Directive, EntryId, Event, Live, Op, PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus,
-    ToolOutput,
+    Directive, EntryId, Event, Live, Measurement, Op, PromptOutcome, QuestionOutcome, Record, Todo,
+    TodoStatus, ToolOutput,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;
@@ -20,6 +20,37 @@ fn modes(talk: &Talk) -> Vec<ApprovalMode> {
         Event::ModeChanged(mode) => Some(*mode),
         _ => None,
     })
+}
+
+#[tokio::test]
+async fn an_approved_plan_and_the_end_of_a_prompt_are_measured() {
+    for (interactive, mode, ends) in [
+        (true, ApprovalMode::Yolo, 1),
+        (false, ApprovalMode::Yolo, 0),
+        (true, ApprovalMode::AutoEdit, 0),
+    ] {
+        let leave = FakeTool::new("look").runs(|_, _| {
+            let directives = vec![Directive::LeavePlanMode { plan: "a.md".to_owned() }];
+            std::future::ready(ToolOutput { directives, ..ToolOutput::quiet("approved") })
+        });
+        let stage = Stage::with([reply().call("look", json!({})), reply().text("done")]);
+        let talk = Stage { interactive, mode, ..stage.tool(leave) }.start();
+        // The plan is carried out in default mode, which is not measured.
+        talk.done("go").await;
+        talk.send(Op::SetMode(mode));
+        talk.models.stream(reply().text("well"));
+        talk.done("again").await;
+        let plans = talk.log.measured(|measurement| match measurement {
+            Measurement::PlanExecution { mode } => Some(*mode),
+            _ => None,
+        });
+        assert_eq!(plans, [ApprovalMode::Default]);
+        let finished = talk.log.measured(|measurement| match measurement {
+            Measurement::ConversationFinished { mode, turns } => Some((*mode, *turns)),
+            _ => None,
+        });
+        assert_eq!(finished, vec![(mode, 1); ends], "{interactive} {mode}");
+    }
 }
 
 #[tokio::test]
@@ -120,6 +151,11 @@ async fn a_new_model_is_asked_from_the_next_request_on() {
         _ => None,
     });
     assert_eq!(changes, ["main", "other"]);
+    let chosen = talk.log.measured(|measurement| match measurement {
+        Measurement::ModelCommand { model } => Some(model.clone()),
+        _ => None,
+    });
+    assert_eq!(chosen, ["other"]);
     assert_eq!(talk.models.last().model, "other");
 }
 
@@ -170,7 +206,7 @@ fn output(talk: &Talk) -> Vec<String> {
 }
 
 fn stage_with_commands(gate: &Gate) -> Stage {
-    let mut stage = Stage::with([reply().text("done")]);
+    let mut stage = Stage::with([]);
     let fake =
         |name, beside| -> Arc<dyn Command> { Arc::new(Fake { name, beside, gate: gate.clone() }) };
     stage.commands = Live::new(CommandSet::new(vec![fake("work", false), fake("read", true)]));
@@ -206,6 +242,7 @@ fn ended(envelope: &pollux_protocol::Envelope) -> Option<String> {
 async fn a_command_is_cancelled_like_a_prompt() {
     for name in ["work", "read"] {
         let talk = stage_with_commands(&Gate::closed()).start();
+        talk.models.stream(reply().text("done"));
         talk.send(command("c", name, ""));
         talk.first(|event| matches!(event, Event::CommandOutput(_)).then_some(())).await;
         talk.send(Op::Cancel);
@@ -219,6 +256,7 @@ async fn a_command_goes_on_with_a_prompt_under_its_id_after_what_it_has_sent() {
     let open = Gate::closed();
     open.open();
     let talk = stage_with_commands(&open).start();
+    talk.models.stream(reply().text("done"));
     talk.send(command("c", "work", "plan"));
     talk.ended("c").await;
     assert_eq!(modes(&talk), [ApprovalMode::Plan]);

@@ -71,10 +71,12 @@ fn a_run_is_reported_event_by_event() {
     };
     let order = [
         "gemini_cli.config",
+        "gemini_cli.startup_stats",
         "gemini_cli.user_prompt",
         "gemini_cli.api_request",
         "gemini_cli.api_response",
         "gemini_cli.tool_call",
+        "end_session",
     ];
     assert!(order.map(position).is_sorted(), "{names:?}");
     for name in [
@@ -114,6 +116,9 @@ fn figures_are_reported_before_the_end() {
     let value = |name: &str| metrics[name]["dataPoints"][0]["value"].clone();
     assert_eq!(value("gemini_cli.session.count"), 1);
     assert_eq!(value("gemini_cli.tool.call.count"), 1);
+    assert_eq!(value("gemini_cli.startup.duration")["count"], 1);
+    assert_eq!(value("gemini_cli.tool.execution.breakdown")["count"], 1);
+    assert!(value("gemini_cli.memory.usage")["sum"].as_u64().is_some_and(|bytes| bytes > 1 << 20));
     assert_eq!(value("gemini_cli.api.request.count"), 2);
     let tokens = metrics["gemini_cli.token.usage"]["dataPoints"].as_array().unwrap();
     let input = tokens.iter().find(|point| point["attributes"]["type"] == "input").unwrap();

@@ -236,6 +236,13 @@ fn every_other_figure_has_its_name() {
         (Measurement::ContentRetry(retry()), "gemini_cli.chat.content_retry"),
         (Measurement::ContentRetryFailure(retry()), "gemini_cli.chat.content_retry_failure"),
         (Measurement::EditStrategy("exact".to_owned()), "gemini_cli.edit_strategy"),
+        (Measurement::EditCorrection { success: true }, "gemini_cli.edit_correction"),
+        (
+            Measurement::MalformedJson { model: "m".to_owned() },
+            "gemini_cli.malformed_json_response",
+        ),
+        (Measurement::PlanExecution { mode }, "gemini_cli.plan.execution"),
+        (Measurement::ModelCommand { model: "m".to_owned() }, "gemini_cli.slash_command.model"),
         (Measurement::ModeSwitch { from: mode, to: mode }, "gemini_cli.plan.approval_mode_switch"),
         (
             Measurement::ModeDuration { mode, duration: Duration::ZERO },

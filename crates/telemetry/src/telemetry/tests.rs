@@ -6,7 +6,7 @@ use pollux_protocol::{
     ApiRequestMeasure, ApiResponseMeasure, ApprovalMode, Measurement, ModelRole, Usage,
 };
 use pretty_assertions::assert_eq;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::service::Service;
@@ -65,6 +65,80 @@ fn outfile() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
+fn events_and_figures_have_the_attributes_of_gemini_cli() {
+    let (_folder, path) = outfile();
+    let telemetry =
+        Telemetry::start(&settings(Some(&path)), common(), services()).telemetry.unwrap();
+    let began = Timestamp::now() - jiff::SignedDuration::from_millis(250);
+    telemetry.configured(Configuration { began, ..Configuration::default() });
+    let (mode, model) = (ApprovalMode::AutoEdit, "m".to_owned());
+    for measurement in [
+        Measurement::PlanExecution { mode },
+        Measurement::EditCorrection { success: true },
+        Measurement::EditCorrection { success: false },
+        Measurement::MalformedJson { model: model.clone() },
+        Measurement::ModelCommand { model },
+        Measurement::InvalidChunk { message: "cut".to_owned() },
+        Measurement::ConversationFinished { mode: ApprovalMode::Yolo, turns: 3 },
+        Measurement::ApiResponse(ApiResponseMeasure {
+            usage: Usage { prompt: 10, cached: 4, total: 10, ..Usage::default() },
+            ..response()
+        }),
+    ] {
+        telemetry.measure(&Origin::default(), &measurement);
+    }
+    telemetry.shutdown();
+    let records = records(&path);
+    let named = |name: &str| {
+        let is_meant = |record: &&Value| record["attributes"]["event.name"] == name;
+        records.iter().filter(is_meant).map(|record| &record["attributes"]).collect::<Vec<_>>()
+    };
+    for (name, key, expected) in [
+        ("gemini_cli.plan.execution", "approval_mode", json!("autoEdit")),
+        ("gemini_cli.edit_correction", "correction", json!("success")),
+        ("gemini_cli.malformed_json_response", "model", json!("m")),
+        ("gemini_cli.slash_command.model", "model_name", json!("m")),
+        ("gemini_cli.chat.invalid_chunk", "error.message", json!("cut")),
+        ("gemini_cli.conversation_finished", "approvalMode", json!("yolo")),
+        ("gemini_cli.conversation_finished", "turnCount", json!(3)),
+        ("end_session", "session_id", json!("s")),
+    ] {
+        assert_eq!(named(name)[0][key], expected, "{name}");
+    }
+    assert_eq!(named("gemini_cli.edit_correction")[1]["correction"], "failure");
+    let startup = named("gemini_cli.startup_stats")[0];
+    let phases: Value = serde_json::from_str(startup["phases"].as_str().unwrap()).unwrap();
+    assert_eq!((phases.as_array().unwrap().len(), &phases[0]["name"]), (1, &json!("cli_startup")));
+    assert!(phases[0]["duration_ms"].as_f64().is_some_and(|duration| duration >= 250.0));
+    assert_eq!(phases[0]["start_time_usec"], began.as_microsecond());
+    for key in ["cpu_usage_user_usec", "cpu_usage_system_usec", "end_time_usec"] {
+        assert!(phases[0][key].is_u64(), "{key}: {phases}");
+    }
+    assert!(startup["os_platform"].is_string() && startup["is_docker"].is_boolean(), "{startup}");
+    let metrics = records.last().unwrap()["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let point = |name: &str| {
+        let metric = metrics.iter().find(|metric| metric["descriptor"]["name"] == name);
+        metric.unwrap_or_else(|| panic!("no {name}"))["dataPoints"][0].clone()
+    };
+    for (name, key, expected) in [
+        ("gemini_cli.plan.execution.count", "approval_mode", "autoEdit"),
+        ("gemini_cli.slash_command.model.call_count", "slash_command.model.model_name", "m"),
+        ("gemini_cli.startup.duration", "phase", "cli_startup"),
+        ("gemini_cli.api.request.breakdown", "phase", "network_latency"),
+        ("gemini_cli.token.efficiency", "metric", "cache_hit_rate"),
+    ] {
+        assert_eq!(point(name)["attributes"][key], expected, "{name}");
+    }
+    assert_eq!(point("gemini_cli.token.efficiency")["value"]["sum"], 0.4);
+    if cfg!(target_os = "linux") {
+        let memory = point("gemini_cli.memory.usage");
+        assert_eq!(memory["attributes"]["memory_type"], "rss");
+        assert!(memory["value"]["sum"].as_u64().is_some_and(|bytes| bytes > 100_000), "{memory}");
+        assert_eq!(point("gemini_cli.cpu.usage")["value"]["count"], 1);
+    }
+}
+
+#[test]
 fn the_outfile_splits_at_its_boundaries() {
     let (_folder, path) = outfile();
     for _run in 0..2 {
@@ -85,24 +159,32 @@ fn the_outfile_splits_at_its_boundaries() {
         .collect();
     let run = [
         "gemini_cli.config",
+        "gemini_cli.startup_stats",
         "gemini_cli.user_prompt",
         "gemini_cli.api_response",
         "gen_ai.client.inference.operation.details",
+        "end_session",
         "metrics",
     ];
     assert_eq!(names, [run, run].concat());
-    let metrics = records[4]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let metrics = records[6]["scopeMetrics"][0]["metrics"].as_array().unwrap();
     let name = |metric: &Value| metric["descriptor"]["name"].as_str().unwrap().to_owned();
     let names: Vec<String> = metrics.iter().map(name).collect();
+    #[cfg(target_os = "linux")]
     assert_eq!(
         names,
         [
             "gemini_cli.session.count",
+            "gemini_cli.startup.duration",
             "gemini_cli.api.request.count",
             "gemini_cli.api.request.latency",
+            "gemini_cli.api.request.breakdown",
+            "gemini_cli.token.efficiency",
             "gemini_cli.token.usage",
             "gen_ai.client.token.usage",
             "gen_ai.client.operation.duration",
+            "gemini_cli.memory.usage",
+            "gemini_cli.cpu.usage",
         ]
     );
     assert_eq!(metrics[0]["dataPoints"][0]["attributes"]["session.id"], "s");

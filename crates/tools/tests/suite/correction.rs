@@ -1,17 +1,19 @@
 //! Tests of a model that corrects edits whose text is not found, if the settings allow it.
 
+use pollux_protocol::Measurement;
 use pollux_scripted::{ScriptedModels, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::session::Session;
 
-/// Makes one edit that does not match; `answer` is the answer of the correcting model.
+/// Makes one edit that does not match; `answer` is the answer of the correcting model. The last
+/// value is the measured success of the correction.
 async fn edit(
     file: &str,
     enabled: bool,
     answer: ScriptedReply,
-) -> (Session, ScriptedModels, String) {
+) -> (Session, ScriptedModels, String, Option<bool>) {
     let models = ScriptedModels::new();
     models.generate_with(move |_| answer.clone());
     let session = Session::with(|context| context.options.correct_edits = enabled).asking(&models);
@@ -21,11 +23,15 @@ async fn edit(
         "old_string": "return sum_of_all(the_prices_that_are_there);", "new_string": "    sum(prices) + taxes"
     });
     let output = session.call("replace", edit).await;
+    let success = output.measurements.iter().find_map(|measurement| match measurement {
+        Measurement::EditCorrection { success } => Some(*success),
+        _ => None,
+    });
     let reported = match output.error {
         Some(error) => error.message,
         None => output.content.iter().filter_map(|part| part.as_text()).collect(),
     };
-    (session, models, reported)
+    (session, models, reported, success)
 }
 
 fn says(search: &str, done: bool) -> ScriptedReply {
@@ -38,7 +44,9 @@ fn says(search: &str, done: bool) -> ScriptedReply {
 
 #[tokio::test]
 async fn a_mended_edit_is_made_and_reported() {
-    let (session, models, reported) = edit("a.rs", true, says("    sum(prices)", false)).await;
+    let (session, models, reported, success) =
+        edit("a.rs", true, says("    sum(prices)", false)).await;
+    assert_eq!(success, Some(true));
     assert!(reported.starts_with("Successfully modified file: "), "{reported}");
     let remark = "old_string did not match and was corrected by a model: The call has other words.";
     assert!(reported.ends_with(remark), "{reported}");
@@ -54,14 +62,15 @@ async fn a_mended_edit_is_made_and_reported() {
 async fn what_cannot_be_mended_fails_as_it_did_at_first() {
     let garbage = reply().text("no json");
     let table = [
-        ("a.rs", true, says("nothing like this stands in the file", false), 1),
-        ("a.rs", true, says("", false), 1),
-        ("a.rs", true, garbage, 1),
-        ("a.json", true, says("    sum(prices)", false), 0),
-        ("a.rs", false, says("    sum(prices)", false), 0),
+        ("a.rs", true, says("nothing like this stands in the file", false), 1, Some(false)),
+        ("a.rs", true, says("", false), 1, None),
+        ("a.rs", true, garbage, 1, None),
+        ("a.json", true, says("    sum(prices)", false), 0, None),
+        ("a.rs", false, says("    sum(prices)", false), 0, None),
     ];
-    for (file, enabled, answer, requests) in table {
-        let (session, models, reported) = edit(file, enabled, answer).await;
+    for (file, enabled, answer, requests, measured) in table {
+        let (session, models, reported, success) = edit(file, enabled, answer).await;
+        assert_eq!(success, measured);
         assert!(reported.starts_with("Failed to edit, 0 occurrences found"), "{reported}");
         assert_eq!(models.generated().len(), requests);
         assert!(session.text(file).contains("    sum(prices)\n"));
@@ -70,7 +79,7 @@ async fn what_cannot_be_mended_fails_as_it_did_at_first() {
 
 #[tokio::test]
 async fn an_edit_that_is_made_already_is_reported_as_such() {
-    let (session, _, reported) = edit("a.rs", true, says("", true)).await;
+    let (session, _, reported, _) = edit("a.rs", true, says("", true)).await;
     assert!(
         reported.contains("already contains the change: The call has other words."),
         "{reported}"
