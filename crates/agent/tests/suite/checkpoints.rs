@@ -104,6 +104,7 @@ async fn a_cancel_is_heard_while_a_checkpoint_is_made() {
     assert!(matches!(talk.ended(&id).await, PromptOutcome::Cancelled));
     assert_eq!(look.ran().len(), 0);
     assert!(talk.finished().iter().all(|call| call.status == CallStatus::Cancelled));
+    talk.models.discard_replies();
 }
 
 #[tokio::test]
@@ -141,4 +142,5 @@ async fn calls_that_a_cancel_ends_are_reported_as_ended_too() {
     talk.send(Op::Cancel);
     assert!(matches!(talk.ended(&id).await, PromptOutcome::Cancelled));
     assert_eq!(notes(&keeper), ["before look__a look__b", "after look__a look__b"]);
+    talk.models.discard_replies();
 }

@@ -310,8 +310,6 @@ async fn results_that_do_not_fit_become_short_and_the_work_goes_on() {
     ]);
     let limits = pollux_protocol::ModelLimits { context: 256_000, ..Default::default() };
     stage.models = stage.models.with_limits(limits);
-    stage.models.generate(reply().text(SNAPSHOT));
-    stage.models.generate(reply().text(CHECKED));
     let result = vec![Part::text("some words of a file\n".repeat(400))];
     let look = FakeTool::new("look").runs(move |_, _| {
         std::future::ready(ToolOutput { content: result.clone(), ..ToolOutput::default() })

@@ -188,6 +188,7 @@ async fn a_call_stops_the_work() {
         assert_eq!(error.kind, ToolErrorKind::StopExecution, "{event}");
         assert_eq!(talk.models.streamed().len(), 1);
         assert_eq!(tool.ran().len(), usize::from(event == "AfterTool"));
+        talk.models.discard_replies();
     }
 }
 
@@ -458,7 +459,6 @@ async fn tools_are_chosen() {
         let choice =
             specific(&json!({ "toolConfig": { "mode": mode, "allowedFunctionNames": names } }));
         let (stage, _) = stage(&[("BeforeToolSelection", "", &choice)]);
-        stage.models.stream(reply().text("done"));
         let talk = stage.start();
         talk.done("go").await;
         let sent = talk.models.last();
@@ -510,6 +510,7 @@ async fn an_answer_is_withheld_with_its_calls() {
     talk.done("go").await;
     assert_eq!((talk.log.text().as_str(), talk.log.blocked()), ("", vec!["leak".to_owned()]));
     assert_eq!((tool.ran().len(), talk.models.streamed().len()), (0, 1));
+    talk.models.discard_replies();
     let stop = says(&json!({ "continue": false, "stopReason": "s" }));
     let stage = Stage::with([reply().text("the secret")]).hooks(&[("AfterModel", "", &stop)]);
     let talk = stage.start();

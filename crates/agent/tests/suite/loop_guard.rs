@@ -132,5 +132,6 @@ async fn a_person_decides_about_a_loop() {
         let outcome = talk.ended(&id).await;
         assert_eq!(matches!(outcome, PromptOutcome::Loop(_)), ends, "{choice}: {outcome:?}");
         assert_eq!(talk.models.streamed().len(), if ends { 10 } else { 13 }, "{choice}");
+        talk.models.discard_replies();
     }
 }

@@ -94,5 +94,6 @@ async fn only_media_are_counted_by_the_vendor() {
             let error = failure(outcome);
             assert!(error.message.contains("300000 tokens"), "{error}");
         }
+        talk.models.discard_replies();
     }
 }

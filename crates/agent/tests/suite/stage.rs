@@ -58,6 +58,19 @@ pub(crate) struct Stage {
     /// Share of the context at which the conversation is compressed.
     pub(crate) compression: f64,
     pub(crate) open_tasks: Vec<String>,
+    pub(crate) _script: Option<Arc<ScriptCheck>>,
+}
+
+/// Check at the end of a test: all scripted replies were requested, or
+/// [discarded](ScriptedModels::discard_replies).
+pub(crate) struct ScriptCheck(ScriptedModels);
+
+impl Drop for ScriptCheck {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.assert_done();
+        }
+    }
 }
 
 impl Stage {
@@ -88,6 +101,7 @@ impl Stage {
             masking: (50_000.0, 30_000.0),
             compression: 0.5,
             open_tasks: Vec::new(),
+            _script: None,
         }
     }
 
@@ -128,7 +142,10 @@ impl Stage {
     }
 
     /// Starts the session.
-    pub(crate) fn start(self) -> Talk {
+    pub(crate) fn start(mut self) -> Talk {
+        // A resumed session goes on with the same script.
+        let models = &self.models;
+        self._script.get_or_insert_with(|| Arc::new(ScriptCheck(models.clone())));
         let (outlet, events) = Outlet::new("s", vec![self.log.clone()]);
         let agent = AgentLoop::new(self.services(&outlet), self.parts(outlet));
         let (handle, task) = spawn(agent, self.commands.clone(), events);

@@ -86,6 +86,16 @@ impl Stage {
     }
 }
 
+impl Drop for Stage {
+    /// Fails the test if a reply was queued and never requested.
+    fn drop(&mut self) {
+        let replies = self.replies.lock().unwrap();
+        let left: Vec<&String> =
+            replies.iter().filter(|(_, queue)| !queue.is_empty()).map(|(model, _)| model).collect();
+        assert!(std::thread::panicking() || left.is_empty(), "replies are left for {left:?}");
+    }
+}
+
 fn server_variable(server: &ModelServer) -> (std::ffi::OsString, std::ffi::OsString) {
     ("GOOGLE_GEMINI_BASE_URL".into(), server.url().into())
 }
