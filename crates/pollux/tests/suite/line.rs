@@ -377,6 +377,7 @@ fn a_yes_for_the_session_is_for_the_line_or_for_its_program() {
     talk.type_line("4");
     talk.wait_for_text("Request cancelled.");
     assert!(!talk.stage.home.project().join("ridden").exists());
+    talk.stage.server.discard_replies();
     talk.end();
 }
 
@@ -704,5 +705,6 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     assert!(talk.stage.home.project().join("two").exists());
     talk.type_line("6");
     talk.wait_for_text("Request cancelled.");
+    talk.stage.server.discard_replies();
     talk.end();
 }

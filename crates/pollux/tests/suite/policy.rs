@@ -217,6 +217,7 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(Duration::from_secs(10));
     assert!(!stage.home.project().join("one").exists());
+    stage.server.discard_replies();
 }
 
 #[test]

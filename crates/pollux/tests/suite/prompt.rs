@@ -191,6 +191,7 @@ fn the_instruction_is_written_where_it_can_be_read() {
     let run = stage.pollux(&["-p", "go"]).env("GEMINI_WRITE_SYSTEM_MD", "a/b/c.md/d").run();
     run.assert_code(1);
     assert!(run.stderr_text().contains("Cannot write the system prompt to"), "{}", run.report());
+    stage.server.discard_replies();
 }
 
 #[test]

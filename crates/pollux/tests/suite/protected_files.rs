@@ -130,4 +130,5 @@ fn yolo_mode_asks_at_the_terminal_and_says_why() {
     // An approval is for one call.
     terminal.wait_for(|screen| screen.contents().matches("Choose 1-").count() == 2, SOON);
     assert!(holds_planted(&home.join(".bashrc")));
+    stage.server.discard_replies();
 }

@@ -29,7 +29,8 @@ pub(crate) const FREE_TOOLS: [&str; 8] = [
 pub(crate) const FORMATS: [&str; 3] = ["text", "json", "stream-json"];
 
 /// A home with a trusted project, and a model server. Dropping the stage fails the test if a
-/// request violated the rules of the service.
+/// request violated the rules of the service, or if a scripted reply was never requested and not
+/// [discarded](ModelServer::discard_replies).
 pub(crate) struct Stage {
     pub(crate) home: TestHome,
     pub(crate) server: ModelServer,
@@ -137,6 +138,7 @@ impl Drop for Stage {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             self.server.assert_all_valid();
+            self.server.assert_script_done();
         }
     }
 }

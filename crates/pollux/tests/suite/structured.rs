@@ -91,7 +91,7 @@ fn an_answer_that_is_never_right_exits_58_with_what_was_said() {
 
 #[test]
 fn repairs_can_be_set_and_are_paid_from_the_budget() {
-    let stage = answers(&["no", "no"]);
+    let stage = answers(&["no"]);
     stage.home.settings(&json!({"pollux": {"outputSchema": {"repairs": 0}}}));
     run(&stage, "json").assert_code(58);
     assert_eq!(stage.requests().len(), 1);
