@@ -319,6 +319,26 @@ async fn what_cannot_run_goes_back_to_the_model() {
 }
 
 #[tokio::test]
+async fn results_have_the_order_of_the_calls() {
+    let bench = Bench::default();
+    let calls = [("look", json!({"n": 0})), ("loook", json!({})), ("look", json!({"n": 2}))];
+    let batch = bench.run(&calls).await.unwrap();
+    let order: Vec<_> = batch.finished.iter().map(|finished| finished.call.id.as_str()).collect();
+    assert_eq!(order, ["c0", "c1", "c2"]);
+}
+
+#[test]
+fn a_cancel_counts_for_more_than_a_limit() {
+    let limit = Limit { amount: 1, by_flag: false };
+    let (resource, period) = (Resource::ToolCalls, pollux_protocol::Period::Prompt);
+    let exceeded = Exceeded { resource, period, limit, spent: 1, wanted: 1 };
+    let batch = Batch { exceeded: Some(exceeded), ..Batch::default() };
+    assert!(matches!(batch.outcome(), Some(PromptOutcome::Budget(_))));
+    let batch = Batch { cancelled: true, ..batch };
+    assert!(matches!(batch.outcome(), Some(PromptOutcome::Cancelled)));
+}
+
+#[tokio::test]
 async fn a_headless_run_has_no_tools_that_would_have_to_ask() {
     let bench = Bench { mode: ApprovalMode::Default, ..Bench::default() };
     let batch = bench.run(&[("shell", json!({})), ("look", json!({"n": 1}))]).await.unwrap();
