@@ -210,7 +210,7 @@ def fixtures():
             {**{name.replace(".git/", "vendor/"): text for name, text in git_config().items() if name.startswith(".git/")},
              "vendor/a.txt": "alpha\n", "vendor/b.txt": "beta\n", ".git/.keep": ""},
             (command("cd vendor && git diff --no-index a.txt b.txt"),), GIT_ALLOWED,
-            live="trust", asked=False,
+            live="no", asked=False,
         ),
         # Variables.
         Fixture(

@@ -25,15 +25,13 @@ pub(crate) enum Proof {
     Edits,
     /// No command line gets past an allow-list or a deny rule
     Bypass {
-        /// Only about so many of the lines
-        #[arg(long, value_name = "N")]
-        sample: Option<u32>,
+        #[command(flatten)]
+        sample: Sample,
     },
     /// In plan mode nothing but plans is written, whatever the model tries
     Plan {
-        /// Only about so many answers of the model in each way of being in plan mode
-        #[arg(long, value_name = "N")]
-        sample: Option<u32>,
+        #[command(flatten)]
+        sample: Sample,
     },
     /// Nothing in a cloned repository takes effect before the user has approved it
     Hostile {
@@ -57,6 +55,17 @@ pub(crate) enum Proof {
     },
 }
 
+/// Part of a proof's cases, chosen by chance.
+#[derive(clap::Args)]
+pub(crate) struct Sample {
+    /// Only about so many of the cases
+    #[arg(long = "sample", value_name = "N")]
+    count: Option<u32>,
+    /// The seed that an earlier proof printed: the same cases again
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+}
+
 /// Builds the release and tests the guarantee. A failure is an error.
 pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
     match proof {
@@ -67,8 +76,8 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
         }
         Proof::Compress => prove(root, "compress", &[])?,
         Proof::Edits => prove(root, "edits", &[])?,
-        Proof::Plan { sample } => prove(root, "plan", &sampled(*sample))?,
-        Proof::Bypass { sample } => prove(root, "bypass", &sampled(*sample))?,
+        Proof::Plan { sample } => prove(root, "plan", &sampled(sample))?,
+        Proof::Bypass { sample } => prove(root, "bypass", &sampled(sample))?,
         Proof::Hostile { only } => prove(root, "hostile", &["--only".to_owned(), only.clone()])?,
         Proof::Sandbox { only } => prove(root, "sandbox", &["--only".to_owned(), only.clone()])?,
         Proof::Shell { only } => prove(root, "shell", &["--only".to_owned(), only.clone()])?,
@@ -76,8 +85,10 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn sampled(sample: Option<u32>) -> Vec<String> {
-    sample.iter().flat_map(|count| ["--sample".to_owned(), count.to_string()]).collect()
+fn sampled(sample: &Sample) -> Vec<String> {
+    let options = [("--sample", sample.count), ("--seed", sample.seed)];
+    let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    given.flat_map(|(name, value)| [name.to_owned(), value.to_string()]).collect()
 }
 
 /// Runs `prove/<name>.py` with the release build, after the tests of that script: a proof that

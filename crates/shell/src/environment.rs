@@ -45,6 +45,8 @@ const GIT_SETTINGS: &[(&str, &str)] = &[
     ("core.pager", "cat"),
     ("core.editor", ""),
     ("sequence.editor", ""),
+    // A folder of a cloned repository may be a bare repository, whose configuration names programs.
+    ("safe.bareRepository", "explicit"),
 ];
 
 const GIT_COUNT: &str = "GIT_CONFIG_COUNT";

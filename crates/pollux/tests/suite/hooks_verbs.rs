@@ -83,7 +83,10 @@ fn hooks_are_tried_on_a_sample() {
     assert_eq!(run.json()["runs"][0]["input"]["tool_input"], json!({ "command": "id" }));
     assert_eq!(run.json()["merged"]["decision"], "ask");
     let run = verb(&stage, &["test", "BeforeTool", "--tool", "glob"]);
-    assert_eq!(run.stdout_text(), "No hook runs at BeforeTool of glob. There are hooks for shell: choose a tool with --tool NAME.\n");
+    assert_eq!(
+        run.stdout_text(),
+        "No hook runs at BeforeTool of glob. There are hooks for shell: choose a tool with --tool NAME.\n"
+    );
 }
 
 #[test]

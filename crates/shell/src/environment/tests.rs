@@ -112,7 +112,7 @@ fn only_the_named_credentials_go() {
 #[test]
 fn git_settings_start_at_zero() {
     let result = environment(&[], &[]);
-    assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("7"));
+    assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("8"));
     assert_eq!(value(&result, "GIT_CONFIG_KEY_0"), Some("credential.helper"));
     assert_eq!(value(&result, "GIT_CONFIG_KEY_4"), Some("core.pager"));
     assert_eq!(value(&result, "GIT_CONFIG_VALUE_4"), Some("cat"));
@@ -127,7 +127,7 @@ fn git_settings_follow_those_already_there() {
         ("GIT_CONFIG_KEY_1", "stale"),
     ];
     let result = environment(&base, &[]);
-    assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("8"));
+    assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("9"));
     assert_eq!(value(&result, "GIT_CONFIG_KEY_0"), Some("safe.directory"));
     assert_eq!(value(&result, "GIT_CONFIG_KEY_1"), Some("credential.helper"));
 }
@@ -136,7 +136,7 @@ fn git_settings_follow_those_already_there() {
 fn an_unreadable_git_count_starts_afresh() {
     for count in ["", "-1", "many", "99999999999999"] {
         let result = environment(&[("GIT_CONFIG_COUNT", count)], &[]);
-        assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("7"), "{count}");
+        assert_eq!(value(&result, "GIT_CONFIG_COUNT"), Some("8"), "{count}");
     }
 }
 
