@@ -18,7 +18,7 @@ use crate::end::ConversationEnd;
 use crate::external_editor::Proposal;
 use crate::keys::{Decoder, Key};
 use crate::page::Page;
-use crate::question;
+use crate::question::{Extent, Sheet};
 use crate::story::{DescribeFailure, Story};
 use crate::survey::Survey;
 use crate::typing::Typing;
@@ -95,6 +95,8 @@ pub(super) struct Conversation<'a> {
     answer: Editor,
     /// Open questions; the first is on the page.
     questions: VecDeque<Question>,
+    /// The first question as it is shown.
+    sheet: Sheet,
     /// Proposal that the user wants to change in an external editor.
     pub(super) to_edit: Option<Proposal>,
     /// Questions of the model, if the question on the page is one of them.
@@ -123,6 +125,7 @@ impl<'a> Conversation<'a> {
             completion: None,
             answer: Editor::default(),
             questions: VecDeque::new(),
+            sheet: Sheet::default(),
             to_edit: None,
             survey: None,
             typing: Typing::default(),
@@ -450,8 +453,7 @@ impl<'a> Conversation<'a> {
             self.page.line(&survey.text());
             self.survey = Some(survey);
         } else {
-            let text = question::text(question, &self.setting.folder);
-            self.page.line(&text);
+            self.show_question(Extent::default());
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The original modes of the terminal stay active: the terminal edits the line, and Ctrl-C and
 //! Ctrl-Z work as usual. Without a question the terminal is not touched.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use pollux_config::consent::{by_kind, counted, short};
 use pollux_protocol::plain_text::visible;
@@ -13,7 +15,7 @@ use pollux_protocol::{
 use tokio::sync::Mutex;
 
 use crate::output::Stdout;
-use crate::question;
+use crate::question::{Decided, Extent, Sheet};
 use crate::terminal::{self, Typed};
 
 /// Maximum number of lines that are shown of one item.
@@ -69,10 +71,7 @@ impl Operator for TerminalOperator {
                 talk.print(&introduction(request));
                 talk.choose(&asked).await
             }
-            QuestionSubject::SignIn { text } => {
-                talk.print(&format!("{text}\n"));
-                talk.choose(&asked).await
-            }
+            QuestionSubject::SignIn { .. } => talk.choose(&asked).await,
             QuestionSubject::Consent(items) => talk.consent(&asked, items).await,
             // Questions of these kinds are asked by the conversation.
             QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => {
@@ -103,26 +102,18 @@ impl Talk {
         line.map(|line| String::from_utf8_lossy(&line).into_owned())
     }
 
-    /// Asks for one of the numbered choices.
+    /// Shows a question and asks for one of its numbered choices.
     async fn choose(&mut self, asked: &Question) -> QuestionReply {
-        let numbered = (1..).zip(&asked.choices);
-        let lines: Vec<String> =
-            numbered.map(|(number, choice)| format!("  {number}. {}\n", choice.label)).collect();
-        self.print(&lines.concat());
-        let last = asked.choices.len();
-        let label = question::label(last, asked.default, false);
+        let sheet = Sheet::new(asked, Path::new(""), Extent::Whole);
+        self.print(&format!("{}\n", sheet.text));
+        let label = sheet.label(false);
         loop {
             let Some(line) = self.line(&label).await else {
                 return asked.reply(QuestionOutcome::Cancel);
             };
-            let default = asked.default.and_then(|index| asked.choices.get(index));
-            let chosen = match default.filter(|_| line.trim().is_empty()) {
-                Some(choice) => Some(choice.outcome),
-                None => question::chosen(&line, &asked.choices),
-            };
-            match chosen {
-                Some(outcome) => return asked.reply(outcome),
-                None => self.print(&format!("{}\n", question::remark(last))),
+            match sheet.decision(&line) {
+                Some(Decided::Reply(outcome)) => return asked.reply(outcome),
+                Some(Decided::ShowAll) | None => self.print(&format!("{}\n", sheet.remark())),
             }
         }
     }

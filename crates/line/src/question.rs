@@ -4,34 +4,106 @@ use std::path::Path;
 
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionChoice, QuestionOutcome,
-    QuestionSubject,
+    ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionOutcome, QuestionSubject,
 };
 
-/// Maximum number of lines that are shown of a change or a command. The text reports omitted lines.
-const SHOWN_LINES: usize = 1000;
-/// Maximum number of characters that are shown of one of these lines.
-const SHOWN_CHARACTERS: usize = 1000;
+/// Maximum number of lines at the beginning, and at the end, of a subject that is not shown whole.
+const EXCERPT_LINES: usize = 500;
+/// Maximum number of bytes of these lines.
+const EXCERPT_BYTES: usize = 50_000;
+
+/// How much of a question is on the page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// The beginning and the end, if the question is too long to read at a glance.
+    #[default]
+    Excerpt,
+    /// All of it.
+    Whole,
+}
+
+/// Decision that the user can make about a question on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decided {
+    /// Reply to the question.
+    Reply(QuestionOutcome),
+    /// Request to see the whole subject.
+    ShowAll,
+}
+
+/// Question as it is on the page. A subject of which a part is not shown cannot be approved.
+#[derive(Debug, Default)]
+pub(super) struct Sheet {
+    /// Subject and numbered choices.
+    pub(super) text: String,
+    /// Labels and decisions in the order of their numbers, each with its letter.
+    choices: Vec<(String, Decided, Option<char>)>,
+    /// Decision of the Enter key.
+    default: Option<usize>,
+}
+
+impl Sheet {
+    /// Prepares a question of a project in `folder`.
+    pub(super) fn new(question: &Question, folder: &Path, extent: Extent) -> Self {
+        let whole = subject(question, folder).join("\n");
+        let excerpt = excerpt(&whole).filter(|_| extent == Extent::Excerpt);
+        let is_cut = excerpt.is_some();
+        let show = ("Show everything".to_owned(), Decided::ShowAll, None);
+        let given = question.choices.iter();
+        let given = given.filter(|choice| !is_cut || choice.outcome == QuestionOutcome::Cancel);
+        let given = given.map(|choice| {
+            (visible(&choice.label), Decided::Reply(choice.outcome), choice.shortcut)
+        });
+        let choices: Vec<_> = is_cut.then_some(show).into_iter().chain(given).collect();
+        let numbered = (1..).zip(&choices);
+        let labels = numbered.map(|(number, (label, ..))| format!("  {number}. {label}"));
+        let subject = Some(excerpt.unwrap_or(whole)).filter(|subject| !subject.is_empty());
+        let text = subject.into_iter().chain(labels).collect::<Vec<_>>().join("\n");
+        Self { text, choices, default: question.default.filter(|_| !is_cut) }
+    }
+
+    /// Returns the decision for a line: the number of a choice, `y` or `n`, or nothing for the
+    /// default.
+    pub(super) fn decision(&self, line: &str) -> Option<Decided> {
+        let line = line.trim().to_lowercase();
+        let letter = match line.as_str() {
+            "" => return self.choices.get(self.default?).map(|(_, decided, _)| *decided),
+            "y" | "yes" => 'y',
+            "n" | "no" => 'n',
+            number => return numbered(number, &self.choices).map(|(_, decided, _)| *decided),
+        };
+        let mut choices = self.choices.iter();
+        choices.find(|(.., shortcut)| *shortcut == Some(letter)).map(|(_, decided, _)| *decided)
+    }
+
+    /// Returns the label that asks for a decision. `words` is true if other text is accepted too.
+    pub(super) fn label(&self, words: bool) -> String {
+        let last = self.choices.len();
+        let enter = self.default.map(|choice| format!(", Enter for {}", choice + 1));
+        let words = if words { ", or type your feedback" } else { "" };
+        format!("Choose 1-{last}{}{words}: ", enter.unwrap_or_default())
+    }
+
+    /// Returns the message for a line that is not a decision.
+    pub(super) fn remark(&self) -> String {
+        format!("Type a number from 1 to {} and press Enter.", self.choices.len())
+    }
+}
 
 /// Returns true for a line that contains letters, so it is not a mistyped number.
 pub(super) fn is_words(line: &str) -> bool {
     line.chars().any(char::is_alphabetic)
 }
 
-/// Returns the decision whose number is on the line.
-pub(super) fn chosen(line: &str, choices: &[QuestionChoice]) -> Option<QuestionOutcome> {
-    numbered(line, choices).map(|choice| choice.outcome)
-}
-
 /// Returns the item whose number is on the line, counted from one.
-pub(super) fn numbered<'a, T>(line: &str, items: &'a [T]) -> Option<&'a T> {
+fn numbered<'a, T>(line: &str, items: &'a [T]) -> Option<&'a T> {
     let number: usize = line.trim().parse().ok()?;
     items.get(number.checked_sub(1)?)
 }
 
-/// Returns the question with its full subject, and its numbered choices.
-pub(super) fn text(question: &Question, folder: &Path) -> String {
-    let mut lines = match &question.subject {
+/// Returns the lines about the subject of a question.
+fn subject(question: &Question, folder: &Path) -> Vec<String> {
+    match &question.subject {
         QuestionSubject::Call(confirmation) => call(confirmation, folder),
         QuestionSubject::Loop { details } => vec![
             "Question: Loop".to_owned(),
@@ -40,11 +112,21 @@ pub(super) fn text(question: &Question, folder: &Path) -> String {
         // Questions of these kinds are asked before a conversation.
         QuestionSubject::Trust(_) | QuestionSubject::Consent(_) => Vec::new(),
         QuestionSubject::SignIn { text } => text.lines().map(visible).collect(),
-    };
-    let numbered = (1..).zip(&question.choices);
-    lines
-        .extend(numbered.map(|(number, choice)| format!("  {number}. {}", visible(&choice.label))));
-    lines.join("\n")
+    }
+}
+
+/// Returns the beginning and the end of a text, with a mark between them; `None` if that is the
+/// whole text.
+fn excerpt(text: &str) -> Option<String> {
+    let line = text.match_indices('\n').nth(EXCERPT_LINES - 1).map_or(text.len(), |(at, _)| at);
+    let end = text.floor_char_boundary(line.min(EXCERPT_BYTES));
+    let line = text.rmatch_indices('\n').nth(EXCERPT_LINES - 1).map_or(0, |(at, _)| at + 1);
+    let start = text.ceil_char_boundary(line.max(text.len().saturating_sub(EXCERPT_BYTES)));
+    let hidden = text.get(end..start)?.trim_matches('\n');
+    let (lines, characters) = (hidden.lines().count(), hidden.chars().count());
+    let (head, tail) = (&text[..end], &text[start..]);
+    let mark = format!("[Not shown: characters {characters}, in lines {lines}.]");
+    (characters > 0).then(|| format!("{head}\n{mark}\n{tail}"))
 }
 
 /// Returns the lines about a call.
@@ -62,18 +144,40 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.push("Apply this change?".to_owned());
             lines
         }
-        ConfirmationKind::Execute { command, programs, writes, unknown, starts, reason, level } => {
+        ConfirmationKind::Execute {
+            command,
+            programs,
+            writes,
+            unknown,
+            starts,
+            reason,
+            level,
+            purpose,
+            folder,
+            is_background,
+        } => {
             let mut lines = indented(command);
             lines.insert(0, "Command:".to_owned());
-            let reported = [("Runs", programs), ("Writes", writes), ("Cannot tell", unknown)];
+            let places: Vec<String> = folder.iter().cloned().collect();
+            let purposes: Vec<String> = purpose.iter().cloned().collect();
+            let reported = [
+                ("In", &places),
+                ("Description", &purposes),
+                ("Runs", programs),
+                ("Writes", writes),
+                ("Cannot tell", unknown),
+            ];
             let reported = reported.into_iter().filter(|(_, found)| !found.is_empty());
-            lines.extend(reported.map(|(label, found)| {
-                format!("{label}: {}", shown(&found.join(", ")).trim_start())
-            }));
+            lines.extend(
+                reported.map(|(label, found)| format!("{label}: {}", visible(&found.join(", ")))),
+            );
             lines.extend(
                 reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))),
             );
-            lines.extend(starts.iter().map(|sentence| shown(sentence).trim_start().to_owned()));
+            lines.extend(starts.iter().map(|sentence| visible(sentence)));
+            lines.extend(
+                is_background.then(|| "The command continues in the background.".to_owned()),
+            );
             if *level != ConfinementLevel::None {
                 lines.push(format!(
                     "If allowed for longer than once, confined to: {}",
@@ -105,41 +209,15 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the label that asks for a number. `preselected` is the choice of the Enter key; `words`
-/// is true if other text is accepted too.
-pub(super) fn label(last: usize, preselected: Option<usize>, words: bool) -> String {
-    let enter = preselected.map(|choice| format!(", Enter for {}", choice + 1));
-    let words = if words { ", or type your feedback" } else { "" };
-    format!("Choose 1-{last}{}{words}: ", enter.unwrap_or_default())
-}
-
-/// Returns the message for a line that is not a valid number.
-pub(super) fn remark(last: usize) -> String {
-    format!("Type a number from 1 to {last} and press Enter.")
-}
-
 fn indented(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(shown).collect();
-    let more = text.lines().skip(SHOWN_LINES).count();
-    if more > 0 {
-        lines.push(format!("  [{more} more lines are not shown]"));
-    }
-    lines
-}
-
-fn shown(line: &str) -> String {
-    let Some((end, _)) = line.char_indices().nth(SHOWN_CHARACTERS) else {
-        return format!("  {}", visible(line));
-    };
-    let more = line[end..].chars().count();
-    format!("  {} [{more} more characters are not shown]", visible(&line[..end]))
+    text.lines().map(|line| format!("  {}", visible(line))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use pollux_protocol::{CallId, DiffStat, Rewrite};
+    use pollux_protocol::{CallId, DiffStat, QuestionChoice, Rewrite};
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -153,13 +231,29 @@ mod tests {
             starts: Vec::new(),
             reason: None,
             level: ConfinementLevel::None,
+            purpose: None,
+            folder: None,
+            is_background: false,
         }
+    }
+
+    fn sheet(question: &Question, extent: Extent) -> Sheet {
+        Sheet::new(question, Path::new("/p"), extent)
+    }
+
+    fn text(question: &Question, folder: &Path) -> String {
+        Sheet::new(question, folder, Extent::Excerpt).text
     }
 
     #[test]
     fn the_label_names_every_way_to_answer() {
-        assert_eq!(label(4, Some(2), false), "Choose 1-4, Enter for 3: ");
-        assert_eq!(label(3, None, true), "Choose 1-3, or type your feedback: ");
+        let mut asked = question(run("ls"));
+        assert_eq!(
+            sheet(&asked, Extent::Excerpt).label(true),
+            "Choose 1-3, or type your feedback: "
+        );
+        asked.default = Some(2);
+        assert_eq!(sheet(&asked, Extent::Excerpt).label(false), "Choose 1-3, Enter for 3: ");
     }
 
     #[test]
@@ -172,12 +266,16 @@ mod tests {
             starts: vec!["a also starts: hooks".to_owned()],
             reason: Some("a is not known".to_owned()),
             level: ConfinementLevel::Protect,
+            purpose: Some("Counts\u{1b} lines".to_owned()),
+            folder: Some("sub".to_owned()),
+            is_background: true,
         };
         assert_eq!(
             text(&question(kind), Path::new("/p")),
-            "Command:\n  a | b > c\nRuns: a, b\nWrites: c\\u{1b}\nCannot tell: a command name is computed\n\
+            "Command:\n  a | b > c\nIn: sub\nDescription: Counts\\u{1b} lines\nRuns: a, b\nWrites: c\\u{1b}\nCannot tell: a command name is computed\n\
              Asked because: a is not known\n\
              a also starts: hooks\n\
+             The command continues in the background.\n\
              If allowed for longer than once, confined to: protect\n\
              Allow execution of [Shell]?"
                 .to_owned()
@@ -269,30 +367,64 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said() {
-        let command = format!("{}\n{}", "x".repeat(1500), "y\n".repeat(1500));
-        let kind = run(&command);
-        let text = text(&question(kind), Path::new("/p"));
-        assert!(text.contains("[500 more characters are not shown]"));
-        assert!(text.contains("[501 more lines are not shown]"));
+    fn nothing_is_approved_unseen() {
+        let long_line = format!("echo {}; touch HIDDEN", "x".repeat(1100));
+        let lines = format!("{}touch HIDDEN", "echo\n".repeat(900));
+        for command in [long_line, lines] {
+            let text = text(&question(run(&command)), Path::new("/p"));
+            let shown: Vec<&str> = text.lines().map(str::trim_start).collect();
+            assert!(shown.join("\n").contains(&command) && text.ends_with(CHOICES), "{text}");
+        }
+        let huge_line = format!("first {} last", "x漢".repeat(100_000));
+        let many_lines = format!("first {}last", "x\n".repeat(5000));
+        for command in [huge_line, many_lines] {
+            let mut question = question(run(&command));
+            question.default = Some(0);
+            let cut = sheet(&question, Extent::Excerpt);
+            assert!(cut.text.contains("  first ") && cut.text.contains("last\n"));
+            assert!(cut.text.len() < 2 * EXCERPT_BYTES + 500 && cut.text.contains("[Not shown: "));
+            assert!(cut.text.ends_with("?\n  1. Show everything\n  2. No"), "{}", cut.text);
+            let decisions = ["", "y", "1", "2", "3", "n"].map(|line| cut.decision(line));
+            let no = Some(Decided::Reply(QuestionOutcome::Cancel));
+            assert_eq!(decisions, [None, None, Some(Decided::ShowAll), no, None, no]);
+            let whole = sheet(&question, Extent::Whole);
+            let shown: Vec<&str> = whole.text.lines().map(str::trim_start).collect();
+            assert!(shown.join("\n").contains(command.trim_end()) && whole.text.ends_with(CHOICES));
+            assert!(whole.decision("").is_some());
+        }
     }
 
     #[test]
-    fn only_a_number_chooses() {
-        let choices = question(run("ls")).choices;
+    fn an_excerpt_counts_what_it_leaves_out() {
+        let whole = "a\n".repeat(2 * EXCERPT_LINES - 1) + "b";
+        assert_eq!(excerpt(&whole), None);
+        let cut = excerpt(&(whole + "\nc\nd")).unwrap();
+        assert!(cut.contains("\n[Not shown: characters 3, in lines 2.]\na\n"), "{cut}");
+        let cut = excerpt(&"x".repeat(2 * EXCERPT_BYTES + 7)).unwrap();
+        assert!(cut.contains("x\n[Not shown: characters 7, in lines 1.]\nx"));
+    }
+
+    #[test]
+    fn a_number_or_a_plain_yes_or_no_chooses() {
+        let sheet = sheet(&question(run("ls")), Extent::Excerpt);
         let table = [
             ("1", Some(QuestionOutcome::ProceedOnce)),
             (" 2 ", Some(QuestionOutcome::ProceedAlways)),
             ("3", Some(QuestionOutcome::Cancel)),
+            ("y", Some(QuestionOutcome::ProceedOnce)),
+            ("Yes ", Some(QuestionOutcome::ProceedOnce)),
+            ("n", Some(QuestionOutcome::Cancel)),
+            ("no", Some(QuestionOutcome::Cancel)),
             ("0", None),
             ("4", None),
             ("", None),
-            ("yes", None),
+            ("a", None),
+            ("yes please", None),
             ("1 2", None),
             ("99999999999999999999999", None),
         ];
         for (line, outcome) in table {
-            assert_eq!(chosen(line, &choices), outcome, "{line:?}");
+            assert_eq!(sheet.decision(line), outcome.map(Decided::Reply), "{line:?}");
         }
     }
 }

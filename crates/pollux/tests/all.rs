@@ -31,6 +31,7 @@ mod suite {
     mod interactive_shell;
     mod interrupts;
     mod line;
+    mod line_approvals;
     mod line_plans;
     mod r#loop;
     mod loop_guard;

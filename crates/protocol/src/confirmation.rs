@@ -53,6 +53,12 @@ pub enum ConfirmationKind {
         reason: Option<String>,
         /// Confinement of this and later commands if the approval lasts longer than this call.
         level: ConfinementLevel,
+        /// Description of the command by the model.
+        purpose: Option<String>,
+        /// Folder that the command runs in, if it is not the folder of the project.
+        folder: Option<String>,
+        /// True if the command continues in the background.
+        is_background: bool,
     },
     /// A plan is about to be carried out. [`crate::QuestionOutcome::ProceedOnce`] asks again before
     /// each change, [`crate::QuestionOutcome::ProceedAlways`] changes files without asking.

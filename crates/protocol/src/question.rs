@@ -299,6 +299,9 @@ mod tests {
             starts: Vec::new(),
             reason: None,
             level: crate::ConfinementLevel::None,
+            purpose: None,
+            folder: None,
+            is_background: false,
         };
         let title = "Run it".to_owned();
         let call = Confirmation { call_id: CallId::new("1"), title, kind };

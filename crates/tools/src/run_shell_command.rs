@@ -195,9 +195,7 @@ impl Invocation for RunShellCommand {
 
     fn describe(&self) -> String {
         let Params { command, description, dir_path, is_background, .. } = &self.params;
-        let place = dir_path
-            .as_ref()
-            .map(|_| format!(" [in {}]", self.context.workspace.display_path(&self.folder)));
+        let place = dir_path.as_ref().map(|_| format!(" [in {}]", self.displayed_folder()));
         let purpose = description.as_ref().map(|text| format!(" ({})", text.replace('\n', " ")));
         let [place, purpose] = [place, purpose].map(Option::unwrap_or_default);
         let background = if *is_background { " [background]" } else { "" };
@@ -230,6 +228,9 @@ impl Invocation for RunShellCommand {
                 // Policy sets this field and the next.
                 reason: None,
                 level: ConfinementLevel::None,
+                purpose: self.params.description.clone(),
+                folder: self.params.dir_path.as_ref().map(|_| self.displayed_folder()),
+                is_background: self.params.is_background,
             },
         })
     }
@@ -307,6 +308,11 @@ fn not_started(error: &ShellError) -> ToolOutput {
 }
 
 impl RunShellCommand {
+    /// Returns the folder of the command, as users read it.
+    fn displayed_folder(&self) -> String {
+        self.context.workspace.display_path(&self.folder)
+    }
+
     /// Returns the time limit of the command: that of the call, otherwise that of the settings.
     fn timeout(&self) -> Option<Duration> {
         self.own_timeout().or(self.context.options.shell_timeout)

@@ -142,6 +142,9 @@ mod tests {
             starts: Vec::new(),
             reason: None,
             level: pollux_protocol::ConfinementLevel::None,
+            purpose: None,
+            folder: None,
+            is_background: false,
         }
     }
 

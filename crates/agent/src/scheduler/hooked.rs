@@ -280,6 +280,9 @@ mod tests {
                     starts: Vec::new(),
                     reason: None,
                     level: pollux_protocol::ConfinementLevel::None,
+                    purpose: None,
+                    folder: None,
+                    is_background: false,
                 }
             ),
             json!({"notification_type": "ToolPermission", "message": "Tool Confirm Shell Command requires execution",

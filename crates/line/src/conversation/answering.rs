@@ -9,7 +9,7 @@ use super::Conversation;
 use crate::editor::Edited;
 use crate::external_editor::Proposal;
 use crate::keys::Key;
-use crate::question;
+use crate::question::{self, Decided, Extent, Sheet};
 use crate::survey::Step;
 
 impl Conversation<'_> {
@@ -24,12 +24,9 @@ impl Conversation<'_> {
                 self.answer_survey(&line, is_one_line);
             }
             Edited::Submitted(_) if !is_one_line => self.ask_again(),
-            Edited::Submitted(line) if line.is_empty() => match self.default_outcome() {
-                Some(outcome) => self.take(outcome),
-                None => self.ask_again(),
-            },
-            Edited::Submitted(line) => match self.chosen(&line) {
-                Some(outcome) => self.take(outcome),
+            Edited::Submitted(line) => match self.sheet.decision(&line) {
+                Some(Decided::Reply(outcome)) => self.take(outcome),
+                Some(Decided::ShowAll) => self.show_question(Extent::Whole),
                 None if self.takes_feedback() && question::is_words(&line) => {
                     let words = Modification::Feedback(line.trim().to_owned());
                     self.reply_with(QuestionOutcome::ProceedOnce, Some(words));
@@ -40,26 +37,12 @@ impl Conversation<'_> {
         }
     }
 
-    fn chosen(&self, line: &str) -> Option<QuestionOutcome> {
-        question::chosen(line, &self.questions.front()?.choices)
-    }
-
-    /// Returns the decision that the Enter key makes.
-    fn default_outcome(&self) -> Option<QuestionOutcome> {
-        let question = self.questions.front()?;
-        Some(question.choices.get(question.default?)?.outcome)
-    }
-
     fn takes_feedback(&self) -> bool {
         self.questions.front().is_some_and(Question::takes_feedback)
     }
 
     pub(super) fn label(&self) -> String {
-        let (count, default) = self
-            .questions
-            .front()
-            .map_or((0, None), |question| (question.choices.len(), question.default));
-        question::label(count, default, self.takes_feedback())
+        self.sheet.label(self.takes_feedback())
     }
 
     /// Handles a choice. If the user wants to edit a change, the editor opens before the reply is
@@ -116,11 +99,19 @@ impl Conversation<'_> {
         }
     }
 
+    /// Prints the question at the front of the queue.
+    pub(super) fn show_question(&mut self, extent: Extent) {
+        self.answer.clear();
+        self.page.keep_row();
+        let Some(question) = self.questions.front() else { return };
+        self.sheet = Sheet::new(question, &self.setting.folder, extent);
+        self.page.line(&self.sheet.text);
+    }
+
     fn ask_again(&mut self) {
         self.answer.clear();
         self.page.keep_row();
-        let count = self.questions.front().map_or(0, |question| question.choices.len());
-        self.page.line(&question::remark(count));
+        self.page.line(&self.sheet.remark());
     }
 
     pub(super) fn reply(&mut self, outcome: QuestionOutcome) {

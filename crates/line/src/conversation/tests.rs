@@ -115,6 +115,9 @@ impl Agent {
             starts: Vec::new(),
             reason: None,
             level: pollux_protocol::ConfinementLevel::None,
+            purpose: None,
+            folder: None,
+            is_background: false,
         };
         let (call_id, title) = (CallId::new(name), "Confirm".to_owned());
         let subject = QuestionSubject::Call(Confirmation { call_id, title, kind });
@@ -290,7 +293,7 @@ fn anything_else_asks_again() {
     talk.typed(b"go\r");
     agent.asked();
     talk.event(&agent.question("c"));
-    for keys in ["yes\r", "4\r", "\r", "x\\\r"] {
+    for keys in ["maybe\r", "4\r", "\r", "x\\\r"] {
         talk.typed(keys.as_bytes());
         let page = printed(&mut talk);
         assert!(

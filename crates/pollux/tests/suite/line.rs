@@ -14,7 +14,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// A conversation that has printed its greeting.
 pub(super) struct Talk {
     pub(super) stage: Stage,
-    terminal: Terminal,
+    pub(super) terminal: Terminal,
 }
 
 impl Talk {
