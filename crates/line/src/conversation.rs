@@ -176,9 +176,21 @@ impl<'a> Conversation<'a> {
             self.page.show(label, before, after);
         } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
             self.page.show(label, self.draft.before(), self.draft.after());
+        } else if let Some(status) = self.story.status(Instant::now()) {
+            self.page.show_status(&status);
         } else {
             self.page.hide();
         }
+    }
+
+    /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
+    pub(super) fn next_tick(&self) -> Option<Instant> {
+        self.story.next_tick()
+    }
+
+    /// Prints the output of running commands since the last tick.
+    pub(super) fn tick(&mut self) {
+        self.story.tick(&mut self.page, Instant::now());
     }
 
     /// Handles bytes that were typed or pasted.
@@ -258,7 +270,7 @@ impl<'a> Conversation<'a> {
     /// Handles an event of the agent.
     pub(super) fn event(&mut self, envelope: &Envelope) {
         let Envelope { origin, event } = envelope;
-        self.story.tell(&mut self.page, event);
+        self.story.tell(&mut self.page, event, Instant::now());
         if let Some(text) = self.typing.hear(event) {
             self.page.line(&text);
         }

@@ -10,7 +10,7 @@ use crate::external_editor::Workbench;
 use crate::greeting::greeting;
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
-use crate::page::Page;
+use crate::page::{Page, PageLook};
 use crate::screen::{Screen, Signals, columns};
 use crate::terminal::{self, Changes, Modes};
 use crate::{editor, story};
@@ -23,6 +23,8 @@ pub struct LineOptions {
     pub called_as: String,
     /// True to print escape sequences in the model's text unchanged.
     pub raw_output: bool,
+    /// True to colour lines by their meaning.
+    pub is_coloured: bool,
     /// True to leave the editing of lines to the terminal.
     pub is_dumb: bool,
     /// Prompt that the conversation begins with.
@@ -96,7 +98,12 @@ impl LineFrontend {
         let modes = Modes::enter(!self.options.is_dumb);
         let messages = self.notices.show_on_page();
         let mut screen = Screen::new(typed, modes, changes, bench, messages);
-        let mut page = Page::new(columns(), screen.is_echoing(), self.options.raw_output);
+        let look = PageLook {
+            echoing: screen.is_echoing(),
+            raw: self.options.raw_output,
+            coloured: self.options.is_coloured,
+        };
+        let mut page = Page::new(columns(), look);
         page.line(&greeting(self.options.version, &facts));
         let mut conversation = Conversation::new(setting, page);
         conversation.remember(&earlier);

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use pollux_protocol::{Display, Event, FinishedCall};
 use serde_json::Value;
 
-/// Maximum number of lines that are shown of a result.
-const SHOWN_LINES: usize = 12;
+use crate::live_lines::SHOWN_LINES;
+use crate::tone::{Tone, TonedLine};
+
 /// Maximum number of characters that are shown of a line.
 const SHOWN_CHARACTERS: usize = 160;
 
@@ -17,21 +18,36 @@ pub fn headline(name: &str, description: &str) -> String {
 }
 
 /// Returns the first lines of a result; empty for a failure.
-pub fn result(finished: &FinishedCall) -> Vec<String> {
-    let text = match (&finished.error, &finished.display) {
-        // Failures are reported by the caller.
-        (Some(_), _) | (None, None) => return Vec::new(),
-        (None, Some(Display::Text(text))) => Cow::from(text),
-        (None, Some(Display::Ansi(lines))) => Cow::from(lines.text()),
-        (None, Some(Display::Diff(diff))) => Cow::from(&diff.file_diff),
-        (None, Some(Display::Structured(value))) => structured(value),
-    };
-    let mut lines: Vec<String> = text.lines().take(SHOWN_LINES).map(cut).collect();
-    let more = text.lines().count().saturating_sub(SHOWN_LINES);
-    if more > 0 {
-        lines.push(format!("... {more} more lines"));
+pub(crate) fn result(finished: &FinishedCall) -> Vec<TonedLine> {
+    // Failures are reported by the caller.
+    if finished.error.is_some() {
+        return Vec::new();
     }
+    let is_patch = matches!(finished.display, Some(Display::Diff(_)));
+    let text = text(finished);
+    let line = |line: &str| {
+        let tone = if is_patch { Tone::of_patch(line) } else { Tone::Plain };
+        TonedLine::new(tone, format!("    {}", cut(line)))
+    };
+    let mut lines: Vec<TonedLine> = text.lines().take(SHOWN_LINES).map(line).collect();
+    let more = match text.lines().count().saturating_sub(SHOWN_LINES) {
+        0 => return lines,
+        1 => "    ... 1 more line".to_owned(),
+        more => format!("    ... {more} more lines"),
+    };
+    lines.push(TonedLine::new(Tone::Secondary, more));
     lines
+}
+
+/// Returns the whole output for the user as text.
+pub(crate) fn text(finished: &FinishedCall) -> Cow<'_, str> {
+    match &finished.display {
+        None => "".into(),
+        Some(Display::Text(text)) => text.into(),
+        Some(Display::Ansi(lines)) => lines.text().into(),
+        Some(Display::Diff(diff)) => (&diff.file_diff).into(),
+        Some(Display::Structured(value)) => structured(value),
+    }
 }
 
 /// Returns the summary or the to-do list of a structured result; empty for data of other shapes.

@@ -1,7 +1,7 @@
 //! Output of the conversation: lines in order, and below them the input line.
 //!
-//! The output uses only printable characters, line ends, carriage returns and backspaces: it never
-//! positions the cursor, and printed text never changes, except for the input line. Pure: the
+//! The output uses only printable characters, colours, line ends, carriage returns and backspaces:
+//! it never positions the cursor, and printed text never changes, except for the input line. Pure: the
 //! output goes to a buffer.
 
 use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
@@ -9,6 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::editor::tail;
+use crate::tone::{Tone, TonedLine};
 
 /// Maximum number of bytes on either side of the cursor that are considered for display.
 const NEAR: usize = 8 << 10;
@@ -20,13 +21,25 @@ const NARROWEST: usize = 20;
 pub(super) struct Page {
     buffer: Vec<u8>,
     columns: usize,
-    /// True if the terminal itself shows and edits the input line.
-    echoing: bool,
+    look: PageLook,
     /// True if the last line has no end yet.
     mid_line: bool,
     /// Input line; `None` while it is hidden.
     row: Option<Row>,
+    /// True if the row is a status, which does not stay on the page.
+    is_status: bool,
     filter: Option<AnsiStripper>,
+}
+
+/// Properties of the output, apart from its width.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct PageLook {
+    /// True if the terminal itself shows and edits the input line.
+    pub(super) echoing: bool,
+    /// True if the model's escape sequences are printed unchanged.
+    pub(super) raw: bool,
+    /// True if lines are coloured by their meaning.
+    pub(super) coloured: bool,
 }
 
 /// Input line as it is shown.
@@ -40,16 +53,16 @@ struct Row {
 }
 
 impl Page {
-    /// Creates an empty page. `echoing` is true if the terminal itself shows the typed text. `raw`
-    /// is true if the model's escape sequences are printed unchanged.
-    pub(super) fn new(columns: usize, echoing: bool, raw: bool) -> Self {
+    /// Creates an empty page.
+    pub(super) fn new(columns: usize, look: PageLook) -> Self {
         Self {
             buffer: Vec::new(),
             columns: columns.max(NARROWEST),
-            echoing,
+            look,
             mid_line: false,
             row: None,
-            filter: (!raw).then(AnsiStripper::default),
+            is_status: false,
+            filter: (!look.raw).then(AnsiStripper::default),
         }
     }
 
@@ -73,10 +86,25 @@ impl Page {
 
     /// Prints one or more whole lines.
     pub(super) fn line(&mut self, text: &str) {
+        self.toned(Tone::Plain, text);
+    }
+
+    /// Prints one or more whole lines with the same meaning.
+    pub(super) fn toned(&mut self, tone: Tone, text: &str) {
         self.end_stream();
         self.hide();
-        self.push(&for_terminal(text));
-        self.push("\n");
+        let tone = if self.look.coloured { tone } else { Tone::Plain };
+        for line in for_terminal(text).split('\n') {
+            self.push(&tone.paint(line));
+            self.push("\n");
+        }
+    }
+
+    /// Prints lines, each with its meaning.
+    pub(super) fn lines(&mut self, lines: &[TonedLine]) {
+        for TonedLine { tone, text } in lines {
+            self.toned(*tone, text);
+        }
     }
 
     /// Ends a line that has no end yet.
@@ -88,19 +116,34 @@ impl Page {
 
     /// Returns true if the terminal itself shows the typed text.
     pub(super) fn is_echoing(&self) -> bool {
-        self.echoing
+        self.look.echoing
     }
 
     /// Shows the input line, or updates it.
     pub(super) fn show(&mut self, label: &str, before: &str, after: &str) {
-        if self.mid_line || (self.echoing && self.row.is_some()) {
+        if self.mid_line || (self.look.echoing && self.row.is_some()) {
             return;
         }
-        let row = if self.echoing {
+        self.is_status = false;
+        let row = if self.look.echoing {
             Row { text: label.to_owned(), width: label.len(), cursor: label.len() }
         } else {
             Row::fit(label, before, after, self.columns)
         };
+        self.replace(row);
+    }
+
+    /// Shows a status in place of the input line. A terminal that echoes could not remove it.
+    pub(super) fn show_status(&mut self, text: &str) {
+        if self.look.echoing {
+            self.hide();
+        } else if !self.mid_line {
+            self.replace(Row::fit("", text, "", self.columns));
+            self.is_status = true;
+        }
+    }
+
+    fn replace(&mut self, row: Row) {
         let old = self.row.take().unwrap_or_default();
         self.redraw(&old, &row);
         self.row = Some(row);
@@ -108,16 +151,24 @@ impl Page {
 
     /// Turns the input line into an ordinary line: the typed text stays on the page.
     pub(super) fn keep_row(&mut self) {
-        if self.row.take().is_some() && !self.echoing {
+        self.hide_status();
+        if self.row.take().is_some() && !self.look.echoing {
             self.push("\n");
+        }
+    }
+
+    fn hide_status(&mut self) {
+        if self.is_status {
+            self.hide();
         }
     }
 
     /// Removes the input line. A terminal that echoes cannot remove it; there the line is ended.
     pub(super) fn hide(&mut self) {
+        self.is_status = false;
         match self.row.take() {
             None => {}
-            Some(_) if self.echoing => self.push("\n"),
+            Some(_) if self.look.echoing => self.push("\n"),
             Some(row) => self.push(&format!("\r{}\r", " ".repeat(row.width))),
         }
     }
@@ -130,6 +181,7 @@ impl Page {
 
     /// Starts a new line for the input line, because other programs may have printed text.
     pub(super) fn restart_input_line(&mut self) {
+        self.hide_status();
         if self.row.take().is_some() {
             self.push("\n");
         }

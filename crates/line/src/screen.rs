@@ -128,6 +128,8 @@ impl Screen {
                 // Comes after the typed bytes, so that a busy program does not cut a sequence.
                 Some(()) = OptionFuture::from(talk.escape_end.map(|end| sleep_until(end.into()))),
                     if !self.behind => talk.escape_ended(),
+                Some(()) = OptionFuture::from(talk.next_tick().map(|at| sleep_until(at.into()))),
+                    if !self.behind => talk.tick(),
                 Some(text) = self.messages.recv(), if !self.behind => talk.page.line(&text),
                 Some(lines) = OptionFuture::from(talk.completion.as_mut().map(Completion::lines)),
                     if !self.behind => talk.completed(&lines),

@@ -1,14 +1,13 @@
 //! Events of the agent as lines for the user.
 
-use std::collections::HashMap;
+use std::time::Instant;
 
-use pollux_protocol::{
-    CallId, CallStatus, CommandOutcome, Display, Event, FinishedCall, PromptOutcome, RetryNotice,
-    Severity,
-};
+use pollux_protocol::{CommandOutcome, Event, PromptOutcome, RetryNotice, Severity};
 
 use crate::narration;
 use crate::page::Page;
+use crate::progress::Progress;
+use crate::tone::Tone;
 
 /// Function that returns the message for a prompt that failed; `None` for every other end.
 pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;
@@ -19,28 +18,32 @@ pub(super) struct Story {
     describe_failure: DescribeFailure,
     /// Model that was named last.
     model: String,
-    calls: HashMap<CallId, Reported>,
-}
-
-/// Facts about a call of this turn that are already on the page.
-#[derive(Debug, Default)]
-struct Reported {
-    /// Headline of the call.
-    headline: String,
-    /// True if the headline was printed when the call started.
-    begun: bool,
-    /// True if its change was shown in a question.
-    asked: bool,
+    progress: Progress,
 }
 
 impl Story {
     /// Creates a printer after a greeting that has named a model.
     pub(super) fn new(model: String, describe_failure: DescribeFailure) -> Self {
-        Self { describe_failure, model, calls: HashMap::new() }
+        Self { describe_failure, model, progress: Progress::new(Instant::now()) }
+    }
+
+    /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
+    pub(super) fn next_tick(&self) -> Option<Instant> {
+        self.progress.next_tick()
+    }
+
+    /// Prints the output of running commands since the last tick.
+    pub(super) fn tick(&mut self, page: &mut Page, now: Instant) {
+        page.lines(&self.progress.tick(now));
+    }
+
+    /// Returns what is awaited, if that takes longer than a second.
+    pub(super) fn status(&self, now: Instant) -> Option<String> {
+        self.progress.status(now)
     }
 
     /// Prints one event, if it has any text.
-    pub(super) fn tell(&mut self, page: &mut Page, event: &Event) {
+    pub(super) fn tell(&mut self, page: &mut Page, event: &Event, now: Instant) {
         match event {
             Event::Text(text) => page.stream(text),
             Event::Citations(text) | Event::CommandOutput(text) => page.line(text),
@@ -48,73 +51,36 @@ impl Story {
                 self.model.clone_from(model);
                 page.line(&format!("Model: {model}"));
             }
-            Event::CallRequested(call) => {
-                page.end_stream();
-                let headline = call.name.clone();
-                self.calls.insert(call.id.clone(), Reported { headline, ..Reported::default() });
-            }
-            Event::CallPrepared(prepared) => {
-                if let Some(call) = self.calls.get_mut(&prepared.call_id) {
-                    call.headline = narration::headline(&prepared.name, &prepared.description);
-                }
-            }
-            Event::CallMoved { call_id, status: CallStatus::Executing } => {
-                if let Some(call) = self.calls.get_mut(call_id) {
-                    call.begun = true;
-                    page.line(&format!("  > {}", call.headline));
-                }
-            }
-            Event::Question(question) => {
-                page.end_stream();
-                let call = question.call_id().and_then(|id| self.calls.get_mut(id));
-                if let Some(call) = call {
-                    call.asked = true;
-                }
-            }
+            Event::CallRequested(_) | Event::Question(_) => page.end_stream(),
             Event::CallsFinished(calls) => {
-                let several = calls.len() > 1;
                 for call in calls {
-                    let reported = self.calls.remove(&call.call.id).unwrap_or_default();
-                    tell_result(page, call, &reported, several);
+                    page.lines(&self.progress.finish(call, calls.len() > 1));
+                    if let Some(error) = &call.error {
+                        let error = format!("    Error: {}", narration::cut(&error.message));
+                        page.toned(Tone::Error, &error);
+                    }
                 }
-                self.calls.clear();
             }
             Event::StreamRestarted => {
                 page.line("(The answer broke off or is unusable. It is requested again.)");
             }
-            Event::Waiting(notice) => page.line(&waiting(notice)),
+            Event::Waiting(notice) => page.toned(Tone::Warning, &waiting(notice)),
             Event::Compressing => page.line("Compressing chat history..."),
-            Event::Notice { severity, text } => page.line(&notice(*severity, text)),
+            Event::Notice { severity, text } => notice(page, *severity, text),
             Event::HookMessage { message, .. } => page.line(message),
             Event::CommandEnded(CommandOutcome::Failed(message)) => {
-                page.line(&notice(Severity::Error, message));
+                notice(page, Severity::Error, message);
             }
             Event::ModeChanged(mode) => page.line(&format!("Mode: {mode}")),
             Event::PromptEnded(outcome) => tell_end(page, outcome, self.describe_failure),
             event => {
                 if let Some(text) = narration::warning(event) {
                     page.end_stream();
-                    page.line(&notice(Severity::Warning, &text));
+                    notice(page, Severity::Warning, &text);
                 }
             }
         }
-    }
-}
-
-/// Prints the result under the line of its call. The call is named again if it is one of several,
-/// which run concurrently, or if it never ran.
-fn tell_result(page: &mut Page, call: &FinishedCall, reported: &Reported, several: bool) {
-    let mut lines = match (&call.error, call.status) {
-        (Some(error), _) => vec![format!("Error: {}", narration::cut(&error.message))],
-        (None, CallStatus::Cancelled) => vec!["Cancelled.".to_owned()],
-        (None, _) if reported.asked && matches!(call.display, Some(Display::Diff(_))) => Vec::new(),
-        (None, _) => narration::result(call),
-    };
-    if (several || !reported.begun) && !lines.is_empty() {
-        lines.insert(0, format!("{}:", reported.headline));
-    }
-    for line in lines {
-        page.line(&format!("    {line}"));
+        page.lines(&self.progress.take(event, now));
     }
 }
 
@@ -124,11 +90,11 @@ fn waiting(notice: &RetryNotice) -> String {
     format!("Attempt {attempt} of {max_attempts} failed: {reason} Retrying in {wait:.1} s...")
 }
 
-fn notice(severity: Severity, text: &str) -> String {
+fn notice(page: &mut Page, severity: Severity, text: &str) {
     match severity {
-        Severity::Info => text.to_owned(),
-        Severity::Warning => format!("Warning: {text}"),
-        Severity::Error => format!("Error: {text}"),
+        Severity::Info => page.line(text),
+        Severity::Warning => page.toned(Tone::Warning, &format!("Warning: {text}")),
+        Severity::Error => page.toned(Tone::Error, &format!("Error: {text}")),
     }
 }
 
@@ -138,10 +104,10 @@ fn tell_end(page: &mut Page, outcome: &PromptOutcome, describe_failure: Describe
         PromptOutcome::Done => {}
         PromptOutcome::Cancelled => page.line("Request cancelled."),
         PromptOutcome::Stopped(reason) => page.line(&format!("Agent execution stopped: {reason}")),
-        PromptOutcome::InvalidStream(reason) => page.line(&format!("Error: {}", reason.message())),
+        PromptOutcome::InvalidStream(reason) => notice(page, Severity::Error, reason.message()),
         failed => {
             if let Some(message) = describe_failure(failed) {
-                page.line(&format!("Error: {message}"));
+                notice(page, Severity::Error, &message);
             }
         }
     }
@@ -153,21 +119,23 @@ mod tests {
     use std::time::Duration;
 
     use pollux_protocol::{
-        ApprovalMode, Call, Effects, PreparedCall, ToolError, ToolErrorKind, ToolKind,
+        ApprovalMode, Call, CallId, CallStatus, Display, Effects, FinishedCall, PreparedCall,
+        ToolError, ToolErrorKind, ToolKind,
     };
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
     use super::*;
+    use crate::page::PageLook;
 
     fn reported(events: impl IntoIterator<Item = Event>) -> String {
-        let mut page = Page::new(80, false, false);
+        let mut page = Page::new(80, PageLook::default());
         let describe_failure: DescribeFailure = |outcome| match outcome {
             PromptOutcome::LogFailed(message) => Some(message.clone()),
             _ => None,
         };
         let mut story = Story::new("m".to_owned(), describe_failure);
-        events.into_iter().for_each(|event| story.tell(&mut page, &event));
+        events.into_iter().for_each(|event| story.tell(&mut page, &event, Instant::now()));
         String::from_utf8(page.take()).unwrap()
     }
 
@@ -240,7 +208,7 @@ mod tests {
             Event::CallRequested(call.call.clone()),
             Event::CallsFinished(vec![Arc::new(call)]),
         ]);
-        assert_eq!(text, "    read_file:\n    Error: There is no a.rs....\n");
+        assert_eq!(text, "  > read_file\n    Error: There is no a.rs....\n");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Typing {
     /// answer.
     pub(super) fn hear(&mut self, event: &Event) -> Option<String> {
         match event {
-            Event::CallOutput { call_id, output: LiveOutput::Screen(lines) } => {
+            Event::CallOutput { call_id, output: LiveOutput::Screen { lines, .. } } => {
                 self.screens.insert(call_id.clone(), lines.text());
             }
             Event::CallOutput { call_id, output: LiveOutput::Input(Some(awaited)) } => {
@@ -124,7 +124,7 @@ mod tests {
 
     fn screen(call: &str, lines: &[&str]) -> Event {
         let token = |text: &&str| vec![AnsiToken { text: (*text).into(), ..AnsiToken::default() }];
-        output(call, LiveOutput::Screen(AnsiOutput(lines.iter().map(token).collect())))
+        output(call, LiveOutput::Screen { lines: AnsiOutput(lines.iter().map(token).collect()), above: 0 })
     }
 
     fn type_line(typing: &mut Typing, line: &str) -> Option<(CallId, Vec<u8>)> {

@@ -3,7 +3,6 @@
 //! Standard output is payload only; everything else goes to standard error. In the JSON formats
 //! exactly one terminal result reaches standard output in every case.
 
-mod headlines;
 mod json;
 mod stream_json;
 mod structured_text;
@@ -12,21 +11,21 @@ mod text;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::OptionFuture;
 use futures::{FutureExt, StreamExt};
 use pollux_host::notice_text;
-use pollux_line::{Broken, Stdout};
+use pollux_line::{Broken, Progress, Stdout, Tone, TonedLine};
 use pollux_protocol::{
     AgentHandle, CommandOutcome, Display, Envelope, Event, FinishedCall, Op, PromptOutcome,
     RetryNotice,
 };
 use pollux_session::Statistics;
+use tokio::time::sleep_until;
 
 use crate::arguments::OutputFormat;
 use crate::exit::Failure;
 use crate::signals::Signals;
-use crate::stderr::stderr_line;
-
-use headlines::Headlines;
+use crate::stderr::{StatusLine, stderr_toned};
 
 pub(crate) use json::JsonOutput;
 pub(crate) use stream_json::StreamJsonOutput;
@@ -37,6 +36,14 @@ pub(crate) trait Output {
     /// Writes the beginning of the run. The prompt is known, but its references are not resolved
     /// yet.
     fn begin(&mut self, out: &mut Stdout, opening: &Opening<'_>);
+
+    /// Returns true if a line of text has no end yet.
+    fn is_mid_line(&self) -> bool {
+        false
+    }
+
+    /// Ends a line of text that has no end yet.
+    fn close_line(&mut self, _out: &mut Stdout) {}
 
     /// Writes one event.
     fn event(&mut self, out: &mut Stdout, event: &Event);
@@ -95,6 +102,8 @@ pub(crate) struct Run<'a> {
     pub(crate) json: bool,
     /// True if a user watches the run: its tool calls are printed.
     pub(crate) narrated: bool,
+    /// True if the terminal of standard error can show what is awaited.
+    pub(crate) has_status: bool,
 }
 
 /// Result of a run: the exit code, or the error of standard output.
@@ -105,13 +114,15 @@ pub(crate) type Ended = Result<u8, Broken>;
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(100);
 
 /// State of a run while its events arrive.
-#[derive(Default)]
-struct Progress {
+struct RunState {
     /// Exit code of the signal that has ended the run.
     signalled: Option<i32>,
     /// End of the command that the prompt calls.
     command: Option<CommandOutcome>,
-    headlines: Headlines,
+    progress: Progress,
+    /// Messages for standard error that wait until all text of standard output is printed.
+    messages: Vec<TonedLine>,
+    status: StatusLine,
 }
 
 impl Run<'_> {
@@ -122,10 +133,16 @@ impl Run<'_> {
         out: &mut Stdout,
         signals: &mut Signals,
     ) -> Ended {
-        let mut progress = Progress::default();
-        let outcome = self.listen(output, out, signals, &mut progress).await?;
-        let signalled = progress.signalled;
-        let failure = match (&outcome, signalled, progress.command) {
+        let mut state = RunState {
+            signalled: None,
+            command: None,
+            progress: Progress::new(Instant::now()),
+            messages: Vec::new(),
+            status: StatusLine::default(),
+        };
+        let outcome = self.listen(output, out, signals, &mut state).await?;
+        let signalled = state.signalled;
+        let failure = match (&outcome, signalled, state.command) {
             (_, Some(code), _) => Some(Failure::cancelled(code)),
             (_, None, Some(CommandOutcome::Failed(message))) => Some(Failure::general(message)),
             (Some(outcome), None, _) => Failure::outcome(outcome),
@@ -140,6 +157,10 @@ impl Run<'_> {
             statistics: Some(self.statistics),
             duration: self.started.elapsed(),
         };
+        if self.narrated && signalled.is_none() {
+            // An error of standard output is reported below.
+            drop(print_text(output, out, signals).await);
+        }
         output.end(out, &ending);
         let code = failure.map_or(0, |failure| failure.exit_code(self.json));
         if signalled.is_some() {
@@ -160,7 +181,7 @@ impl Run<'_> {
         output: &mut dyn Output,
         out: &mut Stdout,
         signals: &mut Signals,
-        progress: &mut Progress,
+        state: &mut RunState,
     ) -> Result<Option<PromptOutcome>, Broken> {
         let mut events = self.handle.events();
         let first = self.command.as_ref().unwrap_or(&self.prompt);
@@ -168,40 +189,70 @@ impl Run<'_> {
             return Ok(None);
         }
         loop {
+            let tick = state.progress.next_tick().filter(|_| self.narrated);
             let event = tokio::select! {
                 biased;
-                signal = signals.next(), if progress.signalled.is_none() => {
-                    self.stop(signal, progress);
+                signal = signals.next(), if state.signalled.is_none() => {
+                    self.stop(signal, state);
                     continue;
                 }
                 event = events.next() => event,
+                Some(()) = OptionFuture::from(tick.map(|at| sleep_until(at.into()))) => {
+                    self.tick(output, state);
+                    continue;
+                }
             };
+            state.status.show(None);
             let Some(event) = event else { return Ok(None) };
-            let mut outcome = self.tell(output, out, &event, progress);
+            let mut outcome = self.tell(output, out, &event, state);
             // Events that are already available are printed in one write.
             while outcome.is_none()
+                && state.messages.is_empty()
                 && let Some(Some(event)) = events.next().now_or_never()
             {
-                outcome = self.tell(output, out, &event, progress);
+                outcome = self.tell(output, out, &event, state);
+            }
+            // A reader that does not read must not delay the handling of a signal. After a signal
+            // the remaining output is written at the end.
+            let must_print = self.narrated && !state.messages.is_empty();
+            if state.signalled.is_none() && must_print {
+                if let Some(signal) = print_text(output, out, signals).await? {
+                    self.stop(signal, state);
+                }
+            } else if state.signalled.is_none() && outcome.is_none() {
+                tokio::select! {
+                    biased;
+                    sent = out.send() => sent?,
+                    signal = signals.next() => self.stop(signal, state),
+                }
+            }
+            for TonedLine { tone, text } in state.messages.drain(..) {
+                stderr_toned(tone, &text);
             }
             if outcome.is_some() {
                 return Ok(outcome);
             }
-            // A reader that does not read must not delay the handling of a signal. After a signal
-            // the remaining output is written at the end.
-            if progress.signalled.is_none() {
-                tokio::select! {
-                    biased;
-                    sent = out.send() => sent?,
-                    signal = signals.next() => self.stop(signal, progress),
-                }
-            }
+        }
+    }
+
+    /// Prints the output of running commands, and what is awaited.
+    fn tick(&self, output: &dyn Output, state: &mut RunState) {
+        state.status.show(None);
+        if output.is_mid_line() {
+            return;
+        }
+        let now = Instant::now();
+        for TonedLine { tone, text } in state.progress.tick(now) {
+            stderr_toned(tone, &text);
+        }
+        if self.has_status {
+            state.status.show(state.progress.status(now).as_deref());
         }
     }
 
     /// Cancels the prompt, whose end then arrives as an event.
-    fn stop(&self, signal: i32, progress: &mut Progress) {
-        progress.signalled = Some(signal);
+    fn stop(&self, signal: i32, state: &mut RunState) {
+        state.signalled = Some(signal);
         // If the agent is gone, the end of its events reports that.
         drop(self.handle.send(Op::Cancel));
     }
@@ -212,54 +263,76 @@ impl Run<'_> {
         output: &mut dyn Output,
         out: &mut Stdout,
         envelope: &Arc<Envelope>,
-        progress: &mut Progress,
+        state: &mut RunState,
     ) -> Option<PromptOutcome> {
         let event = &envelope.event;
+        let continues = matches!(event, Event::PromptEnded(PromptOutcome::Done))
+            && state.command == Some(CommandOutcome::Done);
         output.event(out, event);
         match event {
             Event::CallsFinished(calls) => {
                 for call in calls {
-                    tell_tool_error(call);
-                }
-                if self.narrated {
-                    progress.headlines.narrate(calls);
+                    if self.narrated {
+                        state.messages.extend(state.progress.finish(call, calls.len() > 1));
+                    }
+                    state.messages.extend(tool_error(call));
                 }
             }
-            Event::CallPrepared(prepared) => progress.headlines.take(prepared),
-            Event::CommandEnded(outcome) => progress.command = Some(outcome.clone()),
-            Event::PromptEnded(PromptOutcome::Done)
-                if progress.command == Some(CommandOutcome::Done) =>
-            {
-                progress.command = None;
+            Event::CommandEnded(outcome) => state.command = Some(outcome.clone()),
+            Event::PromptEnded(_) if continues => {
+                state.command = None;
                 // If the agent is gone, its events end.
                 drop(self.handle.send(self.prompt.clone()));
             }
-            Event::Waiting(notice) => tell_waiting(notice),
-            Event::PromptEnded(outcome) => return Some(outcome.clone()),
+            Event::Waiting(notice) => {
+                state.messages.push(TonedLine::new(Tone::Warning, waiting(notice)));
+            }
+            Event::PromptEnded(_) => {}
             event => {
-                if let Some(text) = notice_text(event) {
-                    stderr_line(&text);
-                }
+                let text = notice_text(event);
+                state.messages.extend(text.map(|text| TonedLine::new(Tone::Plain, text)));
             }
         }
-        None
+        let lines = state.progress.take(event, Instant::now());
+        if self.narrated {
+            state.messages.extend(lines);
+        }
+        match event {
+            Event::PromptEnded(outcome) => Some(outcome.clone()).filter(|_| !continues),
+            _ => None,
+        }
     }
 }
 
-fn tell_tool_error(call: &FinishedCall) {
-    if let Some(error) = &call.error {
-        let words = match &call.display {
-            Some(Display::Text(text)) => text,
-            _ => &error.message,
-        };
-        stderr_line(&format!("Error executing tool {}: {words}", call.call.name));
+/// Prints all text of standard output, so that messages on the same terminal come after it. Returns
+/// a signal that arrives before a reader has taken the text.
+async fn print_text(
+    output: &mut dyn Output,
+    out: &mut Stdout,
+    signals: &mut Signals,
+) -> Result<Option<i32>, Broken> {
+    output.close_line(out);
+    tokio::select! {
+        biased;
+        printed = out.finish() => printed.map(|()| None),
+        signal = signals.next() => Ok(Some(signal)),
     }
 }
 
-fn tell_waiting(notice: &RetryNotice) {
+fn tool_error(call: &FinishedCall) -> Option<TonedLine> {
+    let error = call.error.as_ref()?;
+    let words = match &call.display {
+        Some(Display::Text(text)) => text,
+        _ => &error.message,
+    };
+    let text = format!("Error executing tool {}: {words}", call.call.name);
+    Some(TonedLine::new(Tone::Error, text))
+}
+
+fn waiting(notice: &RetryNotice) -> String {
     let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
     let wait = delay.as_secs_f32();
-    stderr_line(&format!(
+    format!(
         "Attempt {attempt} of {max_attempts} failed: {reason} Retrying with backoff in {wait:.1} s..."
-    ));
+    )
 }

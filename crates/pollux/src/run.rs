@@ -27,7 +27,7 @@ use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured
 use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
 use crate::signals::Signals;
-use crate::stderr::stderr_line;
+use crate::stderr::{is_coloured, stderr_line, wants_colour};
 use crate::stdout::text_for_stdout;
 
 /// Error message for `--output-schema` in a conversation.
@@ -152,6 +152,7 @@ fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Li
         version: version(),
         called_as: process.called_as.clone(),
         raw_output: arguments.keeps_escapes(),
+        is_coloured: wants_colour(|name| environment.get(name).map(Into::into)),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
         first_prompt: arguments.prompt_interactive.clone(),
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
@@ -279,6 +280,7 @@ async fn work(
         started,
         json: format != OutputFormat::Text,
         narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
+        has_status: is_coloured(),
     };
     let ended = run.drive(output.as_mut(), &mut out, signals).await;
     drop(handle);

@@ -2,20 +2,57 @@
 
 #![expect(clippy::disallowed_methods, reason = "prints messages")]
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
+use pollux_line::Tone;
 use pollux_protocol::plain_text::{for_terminal, harmless};
 
-/// Prints the reason why a run failed; in red on a terminal, unless `NO_COLOR` is set or `TERM` is
-/// `dumb`.
+/// Returns true if standard error is a terminal that shows colours, and the user wants them.
+pub(crate) fn is_coloured() -> bool {
+    std::io::stderr().is_terminal() && wants_colour(|name| std::env::var_os(name))
+}
+
+/// Returns true unless `NO_COLOR` is set or `TERM` is `dumb`.
+pub(crate) fn wants_colour(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_off = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_off && variable("TERM").is_none_or(|name| name != "dumb")
+}
+
+/// Prints the reason why a run failed; in red on a terminal with colours.
 pub(crate) fn stderr_failure(text: &str) {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
-    if !std::io::stderr().is_terminal() || is_set("NO_COLOR") || is_dumb {
+    stderr_toned(Tone::Error, text);
+}
+
+/// Prints one line to standard error, in the colour of its meaning on a terminal with colours.
+pub(crate) fn stderr_toned(tone: Tone, text: &str) {
+    if tone == Tone::Plain || !is_coloured() {
         return stderr_line(text);
     }
-    let red = format!("\u{1b}[31m{}\u{1b}[0m\n", for_terminal(text));
-    drop(std::io::stderr().lock().write_all(red.as_bytes()));
+    let text = for_terminal(text);
+    let lines = text.split('\n').map(|line| tone.paint(line) + "\n").collect::<String>();
+    drop(std::io::stderr().lock().write_all(lines.as_bytes()));
+}
+
+/// Line on a terminal that says what is awaited. It is removed before other text is printed.
+#[derive(Debug, Default)]
+pub(crate) struct StatusLine {
+    /// Width of the text that is shown; 0 if there is none. The text is ASCII.
+    width: usize,
+}
+
+impl StatusLine {
+    /// Shows a text, or nothing for `None`.
+    pub(crate) fn show(&mut self, text: Option<&str>) {
+        let text = text.unwrap_or_default();
+        let rest = self.width.saturating_sub(text.len());
+        if self.width > 0 || !text.is_empty() {
+            let end = if text.is_empty() { "\r" } else { "" };
+            let bytes = format!("\r{text}{}{}{end}", " ".repeat(rest), "\u{8}".repeat(rest));
+            drop(std::io::stderr().lock().write_all(bytes.as_bytes()));
+        }
+        self.width = text.len();
+    }
 }
 
 /// Prints one line to standard error, without characters that could move the cursor. Errors are

@@ -324,7 +324,14 @@ pub enum LiveOutput {
     /// The whole output so far, which replaces the earlier output.
     Replace(String),
     /// Present screen of the command's terminal.
-    Screen(AnsiOutput),
+    Screen {
+        /// Lines of the screen.
+        lines: AnsiOutput,
+        /// Number of lines that have left the top of the screen.
+        above: u64,
+    },
+    /// The command failed, with this end: its exit code, a signal or a time limit, in a sentence.
+    Ended(String),
     /// The command started to wait for keyboard input, or stopped waiting (`None`). Keys reach the
     /// command as [`CallInput::Key`].
     Input(Option<AwaitedInput>),

@@ -33,6 +33,8 @@ pub enum OutputChunk<'a> {
     Screen {
         /// The lines.
         lines: &'a AnsiOutput,
+        /// Number of lines that have left the top of the screen.
+        above: u64,
         /// Bytes received so far.
         received: u64,
     },

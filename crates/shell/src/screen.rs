@@ -35,6 +35,8 @@ struct Above {
     state: BasicFormattedCaptureState,
     /// The last of these lines with their colours, one for each line of the screen.
     remembered: VecDeque<String>,
+    /// Number of lines of the screen that have left its top.
+    left: u64,
     /// Replies of the terminal to queries of programs.
     answers: Vec<u8>,
     line: String,
@@ -48,6 +50,7 @@ impl Screen {
             text: Output::new(limits),
             state: BasicFormattedCaptureState::new(),
             remembered: VecDeque::new(),
+            left: 0,
             answers: Vec::new(),
             line: String::new(),
         };
@@ -96,6 +99,11 @@ impl Screen {
         AnsiOutput(lines)
     }
 
+    /// Returns the number of lines that have left the top of the screen.
+    pub(crate) fn lines_above(&self) -> u64 {
+        self.parser.callbacks().left
+    }
+
     /// Returns the screen and up to a few hundred lines above it.
     pub(crate) fn look_back(&self) -> AnsiOutput {
         let (_, columns) = self.parser.screen().size();
@@ -140,6 +148,7 @@ impl Callbacks for Above {
         if alternate_screen {
             return;
         }
+        self.left += 1;
         // Writing to a `String` cannot fail.
         self.line.clear();
         row.write_formatted_basic(&mut self.line, &mut self.state).unwrap_or_default();

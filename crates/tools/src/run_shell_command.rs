@@ -406,6 +406,9 @@ impl RunShellCommand {
             }
         };
         live.flush();
+        if let Ok(Ran::Ended(outcome)) = &ran {
+            live.end(report::ending(outcome));
+        }
         ran
     }
 

@@ -9,6 +9,7 @@ use pollux_protocol::{
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::page::PageLook;
 
 /// A command that is never run.
 struct Named(&'static str, &'static [&'static str]);
@@ -142,7 +143,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         model: "m".to_owned(),
         describe_failure: |_| None,
     };
-    Conversation::new(setting, Page::new(60, false, false))
+    Conversation::new(setting, Page::new(60, PageLook::default()))
 }
 
 /// Returns the output since the last call.

@@ -46,7 +46,7 @@ impl Screen {
 
 #[test]
 fn typing_at_the_end_prints_what_is_typed() {
-    let mut page = Page::new(40, false, false);
+    let mut page = Page::new(40, PageLook::default());
     page.show("> ", "", "");
     page.show("> ", "ab", "");
     page.show("> ", "abc", "");
@@ -59,7 +59,7 @@ fn typing_at_the_end_prints_what_is_typed() {
 
 #[test]
 fn editing_in_the_middle_prints_the_row_again() {
-    let mut page = Page::new(40, false, false);
+    let mut page = Page::new(40, PageLook::default());
     page.show("> ", "a", "b");
     page.take();
     page.show("> ", "axy", "b");
@@ -85,7 +85,7 @@ fn a_long_line_shows_the_part_around_the_cursor() {
 
 #[test]
 fn output_comes_above_the_input_line() {
-    let mut page = Page::new(40, false, false);
+    let mut page = Page::new(40, PageLook::default());
     page.show("> ", "half", "");
     page.line("done");
     page.show("> ", "half", "");
@@ -94,7 +94,7 @@ fn output_comes_above_the_input_line() {
 
 #[test]
 fn an_answer_that_is_not_at_its_end_hides_the_input_line() {
-    let mut page = Page::new(40, false, false);
+    let mut page = Page::new(40, PageLook::default());
     page.stream("one ");
     page.show("> ", "x", "");
     page.stream("two");
@@ -104,7 +104,7 @@ fn an_answer_that_is_not_at_its_end_hides_the_input_line() {
 
 #[test]
 fn what_the_model_says_cannot_move_the_cursor() {
-    let mut page = Page::new(40, false, false);
+    let mut page = Page::new(40, PageLook::default());
     page.stream("a\u{1b}[2");
     page.stream("Jb\rc\u{8}\u{9b}1A\u{7}d\n");
     assert_eq!(printed(&mut page), "abcd\n");
@@ -114,7 +114,7 @@ fn what_the_model_says_cannot_move_the_cursor() {
 
 #[test]
 fn a_terminal_that_echoes_has_its_line_to_itself() {
-    let mut page = Page::new(40, true, false);
+    let mut page = Page::new(40, PageLook { echoing: true, ..PageLook::default() });
     page.show("> ", "", "");
     page.show("> ", "typed", "");
     page.keep_row();
@@ -128,7 +128,7 @@ proptest! {
     fn the_row_is_what_the_screen_shows(
         lines in prop::collection::vec(("[a-c]{0,30}", "[d-f]{0,30}"), 1..8),
     ) {
-        let mut page = Page::new(24, false, false);
+        let mut page = Page::new(24, PageLook::default());
         let mut screen = Screen::default();
         for (before, after) in lines {
             page.show("> ", &before, &after);

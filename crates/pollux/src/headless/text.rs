@@ -24,15 +24,20 @@ impl TextOutput {
         Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
     }
 
+}
+
+impl Output for TextOutput {
+    fn begin(&mut self, _out: &mut Stdout, _opening: &Opening<'_>) {}
+
+    fn is_mid_line(&self) -> bool {
+        self.line_open
+    }
+
     fn close_line(&mut self, out: &mut Stdout) {
         if std::mem::take(&mut self.line_open) {
             out.push(b"\n");
         }
     }
-}
-
-impl Output for TextOutput {
-    fn begin(&mut self, _out: &mut Stdout, _opening: &Opening<'_>) {}
 
     fn event(&mut self, out: &mut Stdout, event: &Event) {
         match event {

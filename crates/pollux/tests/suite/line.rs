@@ -62,9 +62,16 @@ impl Talk {
         let code = self.terminal.wait_exit(SOON).exit_code();
         assert_eq!(code, 0, "{}", self.terminal.screen());
         let transcript = String::from_utf8(self.terminal.transcript()).unwrap();
+        let transcript = without_colours(&transcript);
         assert_linear(&transcript);
         (self.stage, transcript)
     }
+}
+
+/// Removes the colours of lines.
+fn without_colours(transcript: &str) -> String {
+    let codes = ["0", "2", "31", "32", "33"].map(|code| format!("\u{1b}[{code}m"));
+    codes.iter().fold(transcript.to_owned(), |text, code| text.replace(code, ""))
 }
 
 /// Asserts that the output never positions the cursor: apart from the marks of pastes it contains

@@ -112,7 +112,8 @@ impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
         self.view.take(AT_ONCE);
         self.changed = !self.view.queue.is_empty();
         let lines = self.view.screen.look();
-        (self.on_output)(OutputChunk::Screen { lines: &lines, received: self.bytes });
+        let above = self.view.screen.lines_above();
+        (self.on_output)(OutputChunk::Screen { lines: &lines, above, received: self.bytes });
         self.view.screen.take_answers()
     }
 

@@ -39,9 +39,9 @@ impl Live {
         match chunk {
             OutputChunk::Binary { received } => pending.binary = Some(received),
             // A screen is small and changes rarely enough to be passed on immediately.
-            OutputChunk::Screen { lines, .. } => {
+            OutputChunk::Screen { lines, above, .. } => {
                 drop(pending);
-                (self.sink)(LiveOutput::Screen(lines.clone()));
+                (self.sink)(LiveOutput::Screen { lines: lines.clone(), above });
             }
             OutputChunk::Input(awaited) => {
                 drop(pending);
@@ -72,6 +72,13 @@ impl Live {
             let update =
                 if pending.cut { LiveOutput::Replace(text) } else { LiveOutput::Append(text) };
             (self.sink)(update);
+        }
+    }
+
+    /// Reports how the command ended; nothing if it succeeded.
+    pub(super) fn end(&self, ending: String) {
+        if !ending.is_empty() {
+            (self.sink)(LiveOutput::Ended(ending));
         }
     }
 

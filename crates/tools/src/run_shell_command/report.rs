@@ -56,7 +56,7 @@ impl Report {
         }
         let display = match &outcome.lines {
             Some(lines) if self.colour && !lines.0.is_empty() => Display::Ansi(lines.clone()),
-            _ if text.is_empty() => Display::Text(silent(outcome)),
+            _ if text.is_empty() => Display::Text(ending(outcome)),
             _ => Display::Text(text),
         };
         let mut output = ToolOutput::quiet(reported).display(display);
@@ -168,8 +168,8 @@ fn ended(outcome: &ShellOutcome, text: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the text for the user about a command that printed nothing.
-fn silent(outcome: &ShellOutcome) -> String {
+/// Returns the text for the user about the end of a command; empty if it succeeded.
+pub(super) fn ending(outcome: &ShellOutcome) -> String {
     match (outcome.ended, outcome.signal, outcome.exit_code) {
         (Ended::Cancelled, ..) => "Command was cancelled by user.".to_owned(),
         (Ended::Inactive | Ended::TimedOut, ..) => "Command timed out.".to_owned(),
