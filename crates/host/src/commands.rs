@@ -17,6 +17,7 @@ mod memory;
 mod permissions;
 mod plan;
 mod session;
+mod shell;
 
 pub use permissions::set_trust;
 
@@ -64,6 +65,7 @@ pub(crate) fn interactive(
     let request = setup.approval_request();
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
     let mut named = general(&setup.called_as);
+    named.push(Arc::new(shell::UserShell::new(setup)));
     named.push(Arc::new(session::Compress));
     named.push(Arc::new(session::Model));
     named.push(Arc::new(session::Mode(request)));

@@ -20,6 +20,7 @@ use crate::error::HostError;
 use crate::setup::Setup;
 
 mod at_path;
+mod completion;
 #[cfg(test)]
 mod tests;
 

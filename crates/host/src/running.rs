@@ -128,6 +128,11 @@ impl RunningSession for OpenSession {
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
     }
 
+    fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>> {
+        let expander = Expander::new(&self.setup, PromptSource::Typed);
+        Box::pin(async move { expander.complete(partial).await })
+    }
+
     async fn reload_settings(&self) -> Result<(), SessionsError> {
         let settings = self.settings.clone();
         let done = tokio::task::spawn_blocking(move || settings.reload()).await;

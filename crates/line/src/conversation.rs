@@ -41,6 +41,9 @@ const WAITING_BYTES: usize = 16 << 20;
 /// Maximum number of characters of a queued prompt that are shown.
 const SHOWN: usize = 120;
 
+/// Name of the command that runs the command line after a `!`.
+const SHELL: &str = "shell";
+
 const LABEL: &str = "> ";
 const CONTINUED_LABEL: &str = ". ";
 
@@ -67,6 +70,8 @@ pub(super) struct Setting<'a> {
     pub(super) handle: &'a dyn AgentHandle,
     /// Reads the files that a prompt refers to.
     pub(super) prepare: Box<dyn Fn(String) -> Preparation + 'a>,
+    /// Completes a path in the workspace.
+    pub(super) complete_path: Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>,
     /// Stores a typed line for the history of later conversations.
     pub(super) record: Box<dyn Fn(&str) + 'a>,
     /// Folder of the project.
@@ -165,7 +170,6 @@ impl<'a> Conversation<'a> {
 
     /// Shows the current state of the input line.
     pub(super) fn show(&mut self) {
-        let label = if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL };
         if !self.questions.is_empty() {
             let label = match &self.survey {
                 Some(survey) => survey.label(),
@@ -175,12 +179,18 @@ impl<'a> Conversation<'a> {
         } else if let Some((label, before, after)) = self.typing.row() {
             self.page.show(label, before, after);
         } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
+            let label = self.draft.search_label();
+            let label = label.as_deref().unwrap_or_else(|| self.draft_label());
             self.page.show(label, self.draft.before(), self.draft.after());
         } else if let Some(status) = self.story.status(Instant::now()) {
             self.page.show_status(&status);
         } else {
             self.page.hide();
         }
+    }
+
+    fn draft_label(&self) -> &'static str {
+        if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL }
     }
 
     /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
@@ -208,8 +218,9 @@ impl<'a> Conversation<'a> {
     }
 
     fn press(&mut self, keys: Vec<Key>) {
-        let is_one_line =
-            matches!(&keys[..], [before @ .., Key::Enter] if !before.contains(&Key::Enter));
+        let is_end = |key: &Key| matches!(key, Key::Enter | Key::Newline);
+        let is_one_line = keys.iter().filter(|key| is_end(key)).count() == 1
+            && keys.last().is_some_and(is_end);
         for key in keys {
             if self.over.is_some() {
                 return;
@@ -218,10 +229,12 @@ impl<'a> Conversation<'a> {
             if key == Key::Enter && !self.page.is_echoing() {
                 self.show();
             }
+            // Answers and input for commands have one line.
+            let as_line = if key == Key::Newline { Key::Enter } else { key.clone() };
             if !self.questions.is_empty() {
-                self.edit_answer(key, is_one_line);
+                self.edit_answer(as_line, is_one_line);
             } else if self.typing.is_asked() {
-                self.type_for_command(key);
+                self.type_for_command(as_line);
             } else {
                 self.edit_draft(key);
             }
@@ -321,7 +334,16 @@ impl<'a> Conversation<'a> {
             return;
         }
         self.completion = None;
+        if key == Key::Newline {
+            // The rest of the line moves to the next row.
+            self.page.show(self.draft_label(), self.draft.before(), "");
+        }
         match self.draft.press(key) {
+            Edited::ClearScreen => self.page.clear_screen(),
+            Edited::ExternalEditor => {
+                let name = "prompt.md".to_owned();
+                self.to_edit = Some(Proposal { name, text: self.draft.whole() });
+            }
             Edited::Line => {}
             Edited::Continued => self.page.keep_row(),
             Edited::Submitted(line) => {
@@ -344,7 +366,7 @@ impl<'a> Conversation<'a> {
             self.begin(line);
         } else if let Some(op) = self.command_beside_work(&line) {
             self.wish(op);
-        } else if self.setting.is_steered && !is_command(&line) {
+        } else if self.setting.is_steered && !is_command(&line) && !line.starts_with('!') {
             self.page.line(&format!("hint: {}", first_line(&line)));
             self.wish(Op::Steer(line));
         } else if self.queue.len() >= WAITING || waiting + line.len() > WAITING_BYTES {
@@ -357,7 +379,12 @@ impl<'a> Conversation<'a> {
 
     /// Starts the prompt or command of a line.
     fn begin(&mut self, line: String) {
-        if is_command(&line) {
+        if let Some(command) = line.strip_prefix('!') {
+            let (id, arguments) = (new_id(), command.trim().to_owned());
+            self.work = Work::Running(id.clone());
+            self.spoken = true;
+            self.wish(Op::Command { id, name: SHELL.to_owned(), arguments });
+        } else if is_command(&line) {
             let commands = self.setting.handle.commands().get();
             let (name, arguments) = match commands.find(&line) {
                 Some((command, rest)) => (command.name().to_owned(), rest.to_owned()),
@@ -470,9 +497,12 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Returns true for a line that calls a command.
+/// Returns true for a line that calls a command. A line that begins with a path, such as
+/// `/etc/hosts`, is a prompt.
 fn is_command(line: &str) -> bool {
-    line.starts_with('/') && !line.starts_with("//") && !line.starts_with("/*")
+    let Some(rest) = line.strip_prefix('/') else { return false };
+    let name = rest.split_whitespace().next().unwrap_or_default();
+    !name.contains('/') && !name.starts_with('*')
 }
 
 fn new_id() -> String {

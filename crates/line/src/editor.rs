@@ -13,6 +13,10 @@ const LONGEST_KEPT: usize = 64 << 10;
 /// Maximum number of bytes that are searched for the character next to the cursor; no character
 /// that users type is longer.
 const NEAR: usize = 1024;
+/// Maximum number of changes that can be undone.
+const UNDONE: usize = 100;
+/// Maximum number of bytes that are shown of the text of a search.
+const SHOWN_QUERY: usize = 30;
 
 /// Result of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +31,10 @@ pub(super) enum Edited {
     TooLong,
     /// The input has ended.
     EndOfInput,
+    /// The screen must be cleared.
+    ClearScreen,
+    /// The prompt must be opened in the external editor.
+    ExternalEditor,
 }
 
 /// Line editor. The text is stored as two halves around the cursor, so that the cost of a key does
@@ -43,6 +51,10 @@ pub(super) struct Editor {
     shown: Option<usize>,
     /// Text that was typed before the user opened the history.
     set_aside: String,
+    /// Text that was deleted last.
+    killed: String,
+    undo: Undo,
+    search: Option<HistorySearch>,
 }
 
 impl Editor {
@@ -75,8 +87,26 @@ impl Editor {
     pub(super) fn clear(&mut self) {
         self.above.clear();
         self.set(String::new());
+        (self.search, self.undo) = (None, Undo::default());
         self.too_long = false;
         self.shown = None;
+    }
+
+    /// Returns the whole prompt.
+    pub(super) fn whole(&self) -> String {
+        [self.above.as_str(), &self.before, &self.after].concat()
+    }
+
+    /// Replaces the whole prompt.
+    pub(super) fn replace_whole(&mut self, text: String) {
+        self.undo.keep(&self.before, &self.after);
+        self.above.clear();
+        self.set(text);
+    }
+
+    /// Returns the label of a search in the history; `None` without a search.
+    pub(super) fn search_label(&self) -> Option<String> {
+        self.search.as_ref().map(HistorySearch::label)
     }
 
     /// Returns the line if it is the only one and the cursor is at its end.
@@ -84,23 +114,36 @@ impl Editor {
         (self.above.is_empty() && self.after.is_empty()).then_some(self.before.as_str())
     }
 
-    /// Replaces the line that [`Self::only_line`] returns.
-    pub(super) fn replace_line(&mut self, line: String) {
-        self.set(line);
+    /// Replaces the text left of the cursor.
+    pub(super) fn replace_before(&mut self, text: String) {
+        self.undo.keep(&self.before, &self.after);
+        self.before = text;
     }
 
     /// Applies a key.
     pub(super) fn press(&mut self, key: Key) -> Edited {
+        let Some(key) = self.search(key) else { return Edited::Line };
+        if self.undo.is_wanted(&key) {
+            self.undo.keep(&self.before, &self.after);
+        }
         match key {
             Key::Text(text) => self.insert(&text),
             Key::Tab => self.insert("\t"),
             Key::Enter => return self.enter(),
+            Key::Newline => return self.newline(),
             Key::EndOfInput if self.is_empty() => return Edited::EndOfInput,
+            Key::ClearScreen => return Edited::ClearScreen,
+            Key::ExternalEditor => return Edited::ExternalEditor,
+            Key::Yank => self.insert(&self.killed.clone()),
+            Key::Undo => self.undo(),
+            Key::Backspace if self.before.is_empty() => self.join_lines(),
             Key::Backspace => self.before.truncate(last_cluster(&self.before)),
             Key::Delete | Key::EndOfInput => drop(self.after.drain(..first_cluster(&self.after))),
-            Key::KillLeft => self.before.clear(),
-            Key::KillRight => self.after.clear(),
-            Key::KillWord => self.before.truncate(word_start(&self.before)),
+            Key::KillLeft => self.kill_left(0),
+            Key::KillRight => self.kill_right(self.after.len()),
+            Key::KillWord => self.kill_left(blank_word_start(&self.before)),
+            Key::KillWordLeft => self.kill_left(word_start(&self.before)),
+            Key::KillWordRight => self.kill_right(word_end(&self.after)),
             Key::Left => self.move_left(last_cluster(&self.before)),
             Key::WordLeft => self.move_left(word_start(&self.before)),
             Key::Home => self.move_left(0),
@@ -109,6 +152,8 @@ impl Editor {
             Key::End => self.move_right(self.after.len()),
             Key::Up => self.up(),
             Key::Down => self.down(),
+            // A search has handled its keys.
+            Key::Escape | Key::Search => {}
         }
         Edited::Line
     }
@@ -153,6 +198,82 @@ impl Editor {
         let whole = std::mem::take(&mut self.above) + &text;
         self.remember(&whole);
         Edited::Submitted(whole)
+    }
+
+    /// Ends the line at the cursor; the rest goes to the next line.
+    fn newline(&mut self) -> Edited {
+        if self.too_long {
+            self.clear();
+            return Edited::TooLong;
+        }
+        self.above.push_str(&self.before);
+        self.above.push('\n');
+        self.before.clear();
+        self.shown = None;
+        Edited::Continued
+    }
+
+    /// Returns to the end of the line above.
+    fn join_lines(&mut self) {
+        if self.above.pop().is_some() {
+            let start = self.above.rfind('\n').map_or(0, |end| end + 1);
+            self.before = self.above.split_off(start);
+        }
+    }
+
+    fn kill_left(&mut self, start: usize) {
+        self.killed = self.before.split_off(start);
+    }
+
+    fn kill_right(&mut self, end: usize) {
+        self.killed = self.after.drain(..end).collect();
+    }
+
+    fn undo(&mut self) {
+        if let Some((before, after)) = self.undo.earlier.pop() {
+            (self.before, self.after) = (before, after);
+        }
+    }
+
+    /// Handles the keys of a search in the history. Returns a key that has another meaning.
+    fn search(&mut self, key: Key) -> Option<Key> {
+        let Some(search) = &mut self.search else {
+            if key != Key::Search {
+                return Some(key);
+            }
+            let typed = (self.before.clone(), self.after.clone());
+            self.search = Some(HistorySearch { typed, ..HistorySearch::default() });
+            return None;
+        };
+        let older = match key {
+            Key::Text(text) => {
+                search.query.push_str(&text);
+                None
+            }
+            Key::Backspace => {
+                search.query.pop();
+                None
+            }
+            Key::Search => Some(search.found.unwrap_or(self.history.len())),
+            Key::Escape | Key::ExternalEditor => {
+                (self.before, self.after) = std::mem::take(&mut search.typed);
+                self.search = None;
+                return None;
+            }
+            other => {
+                self.search = None;
+                return Some(other);
+            }
+        };
+        let end = older.or(search.found.map(|at| at + 1)).unwrap_or(self.history.len());
+        let query = search.query.as_str();
+        let found = self.history[..end].iter().rposition(|line| line.contains(query));
+        search.has_failed = found.is_none();
+        if let Some(found) = found {
+            search.found = Some(found);
+            self.set(self.history[found].clone());
+        }
+        None
     }
 
     fn move_left(&mut self, start: usize) {
@@ -205,16 +326,92 @@ pub(super) fn tail(text: &str, bytes: usize) -> &str {
     &text[text.floor_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
+/// States of a line before its changes.
+#[derive(Debug, Default)]
+struct Undo {
+    earlier: Vec<(String, String)>,
+    /// True while text is typed: the characters of a word are one change.
+    is_typing: bool,
+}
+
+impl Undo {
+    /// Returns true if the line must be kept before this key.
+    fn is_wanted(&mut self, key: &Key) -> bool {
+        let is_word = matches!(key, Key::Text(text) if !text.contains(char::is_whitespace));
+        let continues = std::mem::replace(&mut self.is_typing, is_word) && is_word;
+        let changes = matches!(
+            key,
+            Key::Text(_)
+                | Key::Tab
+                | Key::Yank
+                | Key::Backspace
+                | Key::Delete
+                | Key::KillLeft
+                | Key::KillRight
+                | Key::KillWord
+                | Key::KillWordLeft
+                | Key::KillWordRight
+        );
+        if matches!(key, Key::Enter | Key::Newline) {
+            self.earlier.clear();
+        }
+        changes && !continues
+    }
+
+    /// Keeps a state. A very long line is not kept, so that the cost of a key stays bounded.
+    fn keep(&mut self, before: &str, after: &str) {
+        if before.len() + after.len() > LONGEST_KEPT {
+            return self.earlier.clear();
+        }
+        if self.earlier.len() == UNDONE {
+            self.earlier.remove(0);
+        }
+        self.earlier.push((before.to_owned(), after.to_owned()));
+    }
+}
+
+/// Search for an earlier line.
+#[derive(Debug, Default)]
+struct HistorySearch {
+    query: String,
+    /// Index of the line that is shown.
+    found: Option<usize>,
+    has_failed: bool,
+    /// Line before the search.
+    typed: (String, String),
+}
+
+impl HistorySearch {
+    /// Returns the label of the input line, as in shells.
+    fn label(&self) -> String {
+        let failed = if self.has_failed { "failed " } else { "" };
+        let query = tail(&self.query, SHOWN_QUERY);
+        format!("({failed}reverse-i-search)`{query}': ")
+    }
+}
+
+/// Returns the position at which the last word begins. Punctuation separates words.
 fn word_start(text: &str) -> usize {
+    let word = text.trim_end_matches(|letter| !is_of_word(letter));
+    word.rfind(|letter| !is_of_word(letter))
+        .map_or(0, |at| at + word[at..].chars().next().map_or(0, char::len_utf8))
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// Returns the position at which the last word begins. Only white space separates words.
+fn blank_word_start(text: &str) -> usize {
     let word = text.trim_end();
     word.rfind(char::is_whitespace)
         .map_or(0, |space| space + word[space..].chars().next().map_or(0, char::len_utf8))
 }
 
 fn word_end(text: &str) -> usize {
-    let word = text.trim_start();
+    let word = text.trim_start_matches(|letter| !is_of_word(letter));
     let skipped = text.len() - word.len();
-    skipped + word.find(char::is_whitespace).unwrap_or(word.len())
+    skipped + word.find(|letter| !is_of_word(letter)).unwrap_or(word.len())
 }
 
 #[cfg(test)]

@@ -85,6 +85,7 @@ impl LineFrontend {
         let setting = Setting {
             handle: handle.as_ref(),
             prepare: Box::new(|prompt| -> Preparation { tokio::spawn(session.expand(prompt)) }),
+            complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             folder,
             is_steered: facts.is_steered,

@@ -4,6 +4,9 @@
 const ESC: u8 = 0x1b;
 /// Maximum length of an escape sequence, in bytes; longer input is not a sequence.
 const LONGEST_SEQUENCE: usize = 64;
+/// First key of Ctrl-X Ctrl-E, and the second.
+const CTRL_X: u8 = 0x18;
+const CTRL_E: u8 = 0x05;
 
 /// A key press, or pasted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +15,10 @@ pub(super) enum Key {
     Text(String),
     /// Enter key.
     Enter,
+    /// Line end inside a prompt: Alt, Shift or Ctrl with Enter, or Ctrl-J.
+    Newline,
+    /// Esc key.
+    Escape,
     /// Completes a command; inserts a tab elsewhere.
     Tab,
     /// Deletes the character left of the cursor.
@@ -38,8 +45,22 @@ pub(super) enum Key {
     KillLeft,
     /// Deletes all text right of the cursor.
     KillRight,
-    /// Deletes the word left of the cursor.
+    /// Deletes the word left of the cursor, up to white space.
     KillWord,
+    /// Deletes the word left of the cursor, up to white space or punctuation.
+    KillWordLeft,
+    /// Deletes the word right of the cursor.
+    KillWordRight,
+    /// Inserts the text that was deleted last.
+    Yank,
+    /// Undoes the last change.
+    Undo,
+    /// Searches the history backwards.
+    Search,
+    /// Clears the screen.
+    ClearScreen,
+    /// Opens the line in the external editor; ends a search.
+    ExternalEditor,
     /// Ctrl-D: ends the input, or deletes the character right of the cursor.
     EndOfInput,
 }
@@ -49,6 +70,9 @@ pub(super) enum Key {
 pub(super) struct Decoder {
     held: Vec<u8>,
     pasting: bool,
+    /// True after the first bytes. In bytes from the time before raw mode the terminal has
+    /// replaced the Enter key by a line feed.
+    is_begun: bool,
 }
 
 /// Meaning of an escape sequence.
@@ -73,6 +97,13 @@ impl Decoder {
                     self.escaped(meaning, &mut keys);
                     length
                 }
+                CTRL_X if !self.pasting => {
+                    let Some(second) = rest.get(1) else { break };
+                    if *second == CTRL_E {
+                        keys.push(Key::ExternalEditor);
+                    }
+                    if *second == CTRL_E { 2 } else { 1 }
+                }
                 0..0x20 | 0x7f => {
                     self.control(first, &mut keys);
                     1
@@ -89,6 +120,7 @@ impl Decoder {
             rest = &rest[taken..];
         }
         self.held = rest.to_vec();
+        self.is_begun = true;
         keys
     }
 
@@ -99,11 +131,13 @@ impl Decoder {
         !self.pasting && self.held.first() == Some(&ESC)
     }
 
-    /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key, which has no
-    /// function; the held bytes after it are ordinary input.
+    /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key; the held bytes
+    /// after it are ordinary input.
     pub(super) fn end_escape(&mut self) -> Vec<Key> {
         let held = std::mem::take(&mut self.held);
-        self.decode(held.strip_prefix(&[ESC]).unwrap_or(&held))
+        let mut keys = vec![Key::Escape];
+        keys.extend(self.decode(held.strip_prefix(&[ESC]).unwrap_or(&held)));
+        keys
     }
 
     fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<Key>) {
@@ -128,14 +162,20 @@ impl Decoder {
             0x04 => Key::EndOfInput,
             0x05 => Key::End,
             0x06 => Key::Right,
+            0x07 => Key::ExternalEditor,
             0x08 | 0x7f => Key::Backspace,
             b'\t' => Key::Tab,
+            b'\n' if self.is_begun => Key::Newline,
             b'\r' | b'\n' => Key::Enter,
             0x0b => Key::KillRight,
+            0x0c => Key::ClearScreen,
             0x0e => Key::Down,
             0x10 => Key::Up,
+            0x12 => Key::Search,
             0x15 => Key::KillLeft,
             0x17 => Key::KillWord,
+            0x19 => Key::Yank,
+            0x1f => Key::Undo,
             _ => return,
         });
     }
@@ -172,10 +212,13 @@ fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
     Some(match input.get(1..)? {
         [] | [b'O'] => return None,
         [b'[', body @ ..] => return control_sequence(body),
+        [b'O', b'M', ..] => (3, Meaning::Pressed(Key::Enter)),
         [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
         [b'b', ..] => (2, Meaning::Pressed(Key::WordLeft)),
         [b'f', ..] => (2, Meaning::Pressed(Key::WordRight)),
-        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(Key::KillWord)),
+        [b'd', ..] => (2, Meaning::Pressed(Key::KillWordRight)),
+        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(Key::KillWordLeft)),
+        [b'\r' | b'\n', ..] => (2, Meaning::Pressed(Key::Newline)),
         // An Esc key. The bytes after it are ordinary input.
         _ => (1, Meaning::Nothing),
     })
@@ -192,6 +235,10 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"1" | b"7", b'~') => Meaning::Pressed(Key::Home),
         (b"4" | b"8", b'~') => Meaning::Pressed(Key::End),
         (b"3", b'~') => Meaning::Pressed(Key::Delete),
+        // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.
+        (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(Key::Enter),
+        (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(Key::Newline),
+        (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(Key::Newline),
         (b"1;3" | b"1;5", last) => cursor_key(last, true),
         (b"", last) => cursor_key(last, false),
         _ => Meaning::Nothing,
@@ -199,6 +246,11 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
     // The byte that interrupts an incomplete sequence is kept as input.
     let last = usize::from((0x40..0x7f).contains(&body[end]));
     Some((2 + end + last, meaning))
+}
+
+/// Returns true for the parameters of modifyOtherKeys for the Enter key with a modifier.
+fn is_modified_enter(parameters: &[u8]) -> bool {
+    parameters.starts_with(b"27;") && parameters.ends_with(b";13")
 }
 
 fn cursor_key(last: u8, by_word: bool) -> Meaning {

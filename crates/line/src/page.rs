@@ -149,6 +149,12 @@ impl Page {
         self.row = Some(row);
     }
 
+    /// Clears the screen; the input line follows at the top.
+    pub(super) fn clear_screen(&mut self) {
+        self.row = None;
+        self.push("\u{1b}[H\u{1b}[2J");
+    }
+
     /// Turns the input line into an ordinary line: the typed text stays on the page.
     pub(super) fn keep_row(&mut self) {
         self.hide_status();

@@ -103,6 +103,13 @@ fn options(question: &SurveyQuestion) -> Vec<(&str, &str)> {
 /// number of options as the error if a number is out of range.
 fn read(question: &SurveyQuestion, line: &str) -> Result<String, usize> {
     let options = options(question);
+    if question.kind == SurveyKind::YesNo {
+        match line.to_lowercase().as_str() {
+            "y" | "yes" => return Ok("Yes".to_owned()),
+            "n" | "no" => return Ok("No".to_owned()),
+            _ => {}
+        }
+    }
     let words: Vec<&str> = line.split(',').map(str::trim).collect();
     let is_list = words.len() == 1 || question.multi_select;
     let numbers: Option<Vec<usize>> = words.iter().map(|word| word.parse().ok()).collect();
@@ -160,6 +167,15 @@ mod tests {
         assert!(matches!(survey.answer(""), Step::Again(_)));
         let answers = ["Postgres", "No", "7"].map(str::to_owned).to_vec();
         assert_eq!(survey.answer("7"), Step::Done(answers));
+    }
+
+    #[test]
+    fn a_letter_answers_a_yes_no_question() {
+        for (line, expected) in [("y", "Yes"), ("NO", "No"), ("1", "Yes"), ("perhaps", "perhaps")] {
+            let asked = question(SurveyKind::YesNo, &[], false);
+            let done = Step::Done(vec![expected.to_owned()]);
+            assert_eq!(Survey::new(vec![asked]).answer(line), done, "{line}");
+        }
     }
 
     #[test]

@@ -194,7 +194,7 @@ mod modes {
     use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
     use rustix::stdio::{stdin, stdout};
     use rustix::termios::{
-        LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+        InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
     };
 
     /// Original modes; `None` while they are unchanged.
@@ -210,6 +210,8 @@ mod modes {
         let Ok(before) = tcgetattr(stdin()) else { return false };
         let mut modes = before.clone();
         modes.local_modes &= !(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+        // The Enter key and Ctrl-J stay different keys.
+        modes.input_modes &= !InputModes::ICRNL;
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         // The quit character would end the program without restoring the modes.

@@ -99,7 +99,9 @@ impl Typing {
                 format!("{}\\\r", line.trim_end_matches('\n')).into_bytes()
             }
             Edited::EndOfInput => vec![0x04],
-            Edited::Line | Edited::TooLong => return None,
+            Edited::Line | Edited::TooLong | Edited::ClearScreen | Edited::ExternalEditor => {
+                return None;
+            },
         };
         // The typed text is dropped: it may have been a secret.
         asked.entry = Editor::default();

@@ -27,7 +27,7 @@ use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured
 use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
 use crate::signals::Signals;
-use crate::stderr::{is_coloured, stderr_line, wants_colour};
+use crate::stderr::{can_show_status, stderr_line, wants_colour};
 use crate::stdout::text_for_stdout;
 
 /// Error message for `--output-schema` in a conversation.
@@ -280,7 +280,7 @@ async fn work(
         started,
         json: format != OutputFormat::Text,
         narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
-        has_status: is_coloured(),
+        has_status: can_show_status(),
     };
     let ended = run.drive(output.as_mut(), &mut out, signals).await;
     drop(handle);

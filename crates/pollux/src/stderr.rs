@@ -9,8 +9,13 @@ use pollux_line::Tone;
 use pollux_protocol::plain_text::{for_terminal, harmless};
 
 /// Returns true if standard error is a terminal that shows colours, and the user wants them.
-pub(crate) fn is_coloured() -> bool {
+fn is_coloured() -> bool {
     std::io::stderr().is_terminal() && wants_colour(|name| std::env::var_os(name))
+}
+
+/// Returns true if standard error is a terminal that can show a [`StatusLine`].
+pub(crate) fn can_show_status() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
 /// Returns true unless `NO_COLOR` is set or `TERM` is `dumb`.

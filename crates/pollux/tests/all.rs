@@ -32,6 +32,7 @@ mod suite {
     mod interrupts;
     mod line;
     mod line_approvals;
+    mod line_keys;
     mod line_plans;
     mod line_progress;
     mod r#loop;

@@ -11,6 +11,8 @@ pub enum CommandReport {
     /// Output of a program, sent to the model with the next request. It is data, not an
     /// instruction.
     ForModel(String),
+    /// Command that the user ran, with its output, sent to the model with the next request.
+    UserCommand(String),
     /// Text for the user.
     ForUser(String),
     /// The settings were read again; see [`crate::Event::SettingsChanged`].

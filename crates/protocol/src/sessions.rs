@@ -95,6 +95,10 @@ pub trait RunningSession: Send + Sync {
     /// # Errors The message for the user if a file that the prompt names cannot be read.
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
+    /// Returns the paths of the workspace that begin with this text, as they are written after an
+    /// `@`, sorted. A folder ends with `/`. Ignored files are left out.
+    fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>>;
+
     /// Reads the settings files again, even while a prompt runs. The user is not asked: of the
     /// project's settings, only those with existing consent take effect.
     /// [`crate::Event::SettingsChanged`] reports every difference.

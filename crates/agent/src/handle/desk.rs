@@ -46,6 +46,7 @@ impl Controls {
         match op {
             Op::Steer(text) => self.steering.push(text),
             Op::Report(CommandReport::ForModel(text)) => self.steering.push_output(text),
+            Op::Report(CommandReport::UserCommand(text)) => self.steering.push_command(text),
             Op::Report(CommandReport::ForUser(text)) => self.notify(text).await,
             Op::Report(CommandReport::SettingsChanged { changed, restart }) => {
                 self.outlet.emit(Event::SettingsChanged { changed, restart }).await;

@@ -18,7 +18,7 @@ impl Conversation<'_> {
     /// it.
     pub(super) fn edit_answer(&mut self, key: Key, is_one_line: bool) {
         match self.answer.press(key) {
-            Edited::Line => {}
+            Edited::Line | Edited::ClearScreen | Edited::ExternalEditor => {}
             Edited::Continued | Edited::TooLong => self.ask_again(),
             Edited::Submitted(line) if self.survey.is_some() => {
                 self.answer_survey(&line, is_one_line);
@@ -66,6 +66,9 @@ impl Conversation<'_> {
 
     /// Handles the end of the editor: with a changed text, an unchanged text or an error message.
     pub(crate) fn edited(&mut self, edited: Result<Option<String>, String>) {
+        if self.questions.is_empty() {
+            return self.draft_edited(edited);
+        }
         let words = match edited {
             Ok(Some(text)) => {
                 let changed = Some(Modification::NewContent(text));
@@ -76,6 +79,15 @@ impl Conversation<'_> {
         };
         self.page.line(&words);
         self.ask();
+    }
+
+    /// Handles the end of the editor for the prompt.
+    fn draft_edited(&mut self, edited: Result<Option<String>, String>) {
+        match edited {
+            Ok(Some(text)) => self.draft.replace_whole(text.trim_end().to_owned()),
+            Ok(None) => {}
+            Err(reason) => self.page.line(&reason),
+        }
     }
 
     fn answer_survey(&mut self, line: &str, is_one_line: bool) {

@@ -9,7 +9,10 @@ const LISTED: usize = 50;
 
 /// Completion of a line in progress.
 pub(crate) struct Completion {
-    line: String,
+    /// Text before the part that is completed.
+    head: String,
+    /// Text that is completed.
+    typed: String,
     task: JoinHandle<Vec<String>>,
 }
 
@@ -29,15 +32,19 @@ impl Drop for Completion {
 
 impl Conversation<'_> {
     /// Starts to complete the draft. Returns false unless it is a command with the cursor at its
-    /// end.
+    /// end, or a path after an `@` ends at the cursor.
     pub(super) fn complete(&mut self) -> bool {
-        let Some(line) = self.draft.only_line().filter(|line| is_command(line)) else {
-            return false;
-        };
-        let (line, commands) = (line.to_owned(), self.setting.handle.commands().get());
-        let partial = line.clone();
-        let task = tokio::spawn(async move { commands.complete(&partial).await });
-        self.completion = Some(Completion { line, task });
+        if let Some(line) = self.draft.only_line().filter(|line| is_command(line)) {
+            let (typed, commands) = (line.to_owned(), self.setting.handle.commands().get());
+            let partial = typed.clone();
+            let task = tokio::spawn(async move { commands.complete(&partial).await });
+            self.completion = Some(Completion { head: String::new(), typed, task });
+            return true;
+        }
+        let Some((head, typed)) = at_path(self.draft.before()) else { return false };
+        let (head, typed) = (head.to_owned(), typed.to_owned());
+        let task = (self.setting.complete_path)(typed.clone());
+        self.completion = Some(Completion { head, typed, task });
         true
     }
 
@@ -45,13 +52,14 @@ impl Conversation<'_> {
     /// grow, the completions are listed.
     pub(crate) fn completed(&mut self, lines: &[String]) {
         let Some(completion) = self.completion.take() else { return };
-        let typed = completion.line.as_str();
+        let (head, typed) = (completion.head.as_str(), completion.typed.as_str());
         let Some(common) = common_start(lines).filter(|common| common.starts_with(typed)) else {
             return;
         };
-        if common.len() > typed.len() {
-            let end = if lines.len() == 1 { " " } else { "" };
-            self.draft.replace_line(format!("{common}{end}"));
+        let is_whole = lines.len() == 1 && !common.ends_with('/');
+        if common.len() > typed.len() || is_whole {
+            let end = if is_whole { " " } else { "" };
+            self.draft.replace_before(format!("{head}{common}{end}"));
         } else if lines.len() > 1 {
             let shown: Vec<&str> = lines.iter().take(LISTED).map(String::as_str).collect();
             let more = lines.len() - shown.len();
@@ -59,6 +67,23 @@ impl Conversation<'_> {
             self.page.line(&format!("{}{more}", shown.join("  ")));
         }
     }
+}
+
+/// Splits a text behind the `@` of the path at its end. A blank in a path follows a backslash.
+fn at_path(text: &str) -> Option<(&str, &str)> {
+    let start = text.rfind('@')? + 1;
+    let (head, path) = text.split_at(start);
+    let before = head[..head.len() - 1].chars().next_back();
+    let begins = before.is_none_or(char::is_whitespace);
+    let mut letters = path.chars();
+    let mut is_one_word = true;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            letter => is_one_word &= !letter.is_whitespace(),
+        }
+    }
+    (begins && is_one_word).then_some((head, path))
 }
 
 /// Returns the longest common start of all lines.

@@ -28,6 +28,15 @@ fn keys_edit_the_line() {
         (vec![text("one two"), Home, WordRight], "one| two"),
         (vec![text("one two"), WordLeft, KillRight], "one |"),
         (vec![text("one two"), WordLeft, KillLeft], "|two"),
+        (vec![text("foo.bar/baz"), WordLeft, WordLeft], "foo.|bar/baz"),
+        (vec![text("foo.bar/baz"), Home, WordRight, WordRight], "foo.bar|/baz"),
+        (vec![text("foo.bar/baz"), KillWordLeft], "foo.bar/|"),
+        (vec![text("foo bar"), Home, KillWordRight, End, Yank], " barfoo|"),
+        (vec![text("one two"), KillWord, Yank, Yank], "one twotwo|"),
+        (vec![text("one"), text(" "), text("tw"), text("o"), Undo, Undo], "one|"),
+        (vec![text("one"), KillLeft, Undo], "one|"),
+        (vec![text("one"), Undo, Undo, Undo], "|"),
+        (vec![Yank, Escape], "|"),
         (vec![text("ab"), Home, EndOfInput], "|b"),
         (vec![Backspace, Delete, Left, Right, WordLeft, WordRight, Up, Down, KillWord], "|"),
     ];
@@ -46,6 +55,46 @@ fn a_backslash_continues_the_line() {
     editor.press(text("a path\\\\"));
     assert_eq!(editor.press(Key::Enter), Edited::Submitted("one\na path\\\\".to_owned()));
     assert!(editor.is_empty() && !editor.is_continued());
+}
+
+#[test]
+fn a_line_end_is_typed_and_taken_back() {
+    let mut editor = Editor::default();
+    editor.press(text("onetwo"));
+    for _ in 0..3 {
+        editor.press(Key::Left);
+    }
+    assert_eq!(editor.press(Key::Newline), Edited::Continued);
+    assert_eq!((editor.before(), editor.after(), editor.whole().as_str()), ("", "two", "one\ntwo"));
+    editor.press(Key::Backspace);
+    assert_eq!((editor.before(), editor.after()), ("one", "two"));
+    assert!(!editor.is_continued());
+    editor.press(Key::Newline);
+    editor.press(Key::Newline);
+    assert_eq!(editor.press(Key::Enter), Edited::Submitted("one\n\ntwo".to_owned()));
+}
+
+#[test]
+fn the_history_is_searched_backwards() {
+    let mut editor = Editor::default();
+    for line in ["git pull", "ls", "git push", "make"] {
+        editor.remember(line);
+    }
+    editor.press(text("half"));
+    let mut step = |key| {
+        editor.press(key);
+        (editor.before().to_owned(), editor.search_label().unwrap_or_default())
+    };
+    let found = |line: &str, label: &str| (line.to_owned(), label.to_owned());
+    assert_eq!(step(Key::Search), found("half", "(reverse-i-search)`': "));
+    assert_eq!(step(text("gi")), found("git push", "(reverse-i-search)`gi': "));
+    assert_eq!(step(Key::Search), found("git pull", "(reverse-i-search)`gi': "));
+    assert_eq!(step(Key::Search), found("git pull", "(failed reverse-i-search)`gi': "));
+    assert_eq!(step(Key::Escape), found("half", ""));
+    step(Key::Search);
+    step(text("pull"));
+    assert_eq!(step(Key::End), found("git pull", ""));
+    assert_eq!(editor.press(Key::Enter), Edited::Submitted("git pull".to_owned()));
 }
 
 #[test]
@@ -115,6 +164,13 @@ fn any_key() -> impl Strategy<Value = Key> {
             Key::KillLeft,
             Key::KillRight,
             Key::KillWord,
+            Key::KillWordLeft,
+            Key::KillWordRight,
+            Key::Yank,
+            Key::Undo,
+            Key::Newline,
+            Key::Search,
+            Key::Escape,
             Key::EndOfInput,
             Key::Enter,
         ]),
@@ -132,6 +188,7 @@ proptest! {
                 key,
                 Key::Left | Key::Right | Key::WordLeft | Key::WordRight | Key::Home | Key::End
             );
+            let moves = moves && editor.search_label().is_none();
             editor.press(key);
             prop_assert!(!moves || whole(&editor) == before);
         }

@@ -11,6 +11,24 @@ fn bytes_mean_keys() {
     let table: &[(&[u8], &[Key])] = &[
         (b"ab\r", &[text("ab"), Key::Enter]),
         ("grüß 漢\n".as_bytes(), &[text("grüß 漢"), Key::Enter]),
+        (
+            b"\x1b\r\x1b\n\x1b[13;2u\x1b[13;5u\x1b[27;2;13~\x1b[27;5;13~",
+            &[Key::Newline, Key::Newline, Key::Newline, Key::Newline, Key::Newline, Key::Newline],
+        ),
+        (b"\x1b[13u\x1b[27;1;13~\x1bOM", &[Key::Enter, Key::Enter, Key::Enter]),
+        (
+            b"\x0c\x12\x19\x1f\x07\x18\x05\x18a",
+            &[
+                Key::ClearScreen,
+                Key::Search,
+                Key::Yank,
+                Key::Undo,
+                Key::ExternalEditor,
+                Key::ExternalEditor,
+                text("a"),
+            ],
+        ),
+        (b"\x1bd\x1b\x7f", &[Key::KillWordRight, Key::KillWordLeft]),
         (b"\x1b[A\x1b[B\x1bOC\x1b[D", &[Key::Up, Key::Down, Key::Right, Key::Left]),
         (
             b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf",
@@ -27,7 +45,7 @@ fn bytes_mean_keys() {
         (b"\x1b\x1b[A", &[Key::Up]),
         // An interrupted sequence does not swallow the following input.
         (b"\x1b[12\r", &[Key::Enter]),
-        (b"\x00\x07", &[]),
+        (b"\x00\x14", &[]),
         // A key after the Esc key.
         (b"\x1bx\x1b1\x1b\xc3\xbc", &[text("x1ü")]),
         (b"\x1bO\r", &[text("O"), Key::Enter]),
@@ -35,6 +53,13 @@ fn bytes_mean_keys() {
     for (bytes, keys) in table {
         assert_eq!(Decoder::default().decode(bytes), *keys, "{bytes:?}");
     }
+}
+
+#[test]
+fn a_line_feed_is_the_enter_key_only_in_what_was_typed_before() {
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(b"a\n"), [text("a"), Key::Enter]);
+    assert_eq!(decoder.decode(b"a\n\r"), [text("a"), Key::Newline, Key::Enter]);
 }
 
 #[test]
@@ -47,10 +72,10 @@ fn a_lone_escape_waits_for_what_follows() {
 #[test]
 fn an_escape_that_nothing_follows_is_a_key() {
     for (bytes, keys) in [
-        (&b"\x1b"[..], vec![]),
-        (b"\x1b[", vec![text("[")]),
-        (b"\x1bO", vec![text("O")]),
-        (b"\x1b[12", vec![text("[12")]),
+        (&b"\x1b"[..], vec![Key::Escape]),
+        (b"\x1b[", vec![Key::Escape, text("[")]),
+        (b"\x1bO", vec![Key::Escape, text("O")]),
+        (b"\x1b[12", vec![Key::Escape, text("[12")]),
     ] {
         let mut decoder = Decoder::default();
         assert_eq!(decoder.decode(bytes), []);
@@ -113,9 +138,10 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let bytes = pieces.concat();
-        let whole = Decoder::default().decode(&bytes);
+        let begun = || Decoder { is_begun: true, ..Decoder::default() };
+        let whole = begun().decode(&bytes);
         let (left, right) = bytes.split_at(at.index(bytes.len() + 1));
-        let mut decoder = Decoder::default();
+        let mut decoder = begun();
         let mut cut = decoder.decode(left);
         cut.extend(decoder.decode(right));
         prop_assert_eq!(joined(cut), joined(whole));

@@ -83,7 +83,7 @@ fn the_wait_for_the_model_is_shown_and_removed() {
 
 #[test]
 fn a_headless_run_shows_the_same() {
-    let slow = run(STEPS).delay_before(Duration::from_millis(1500));
+    let slow = run(STEPS).delay_before(Duration::from_millis(3500));
     let (stage, mut terminal) = headless([slow, reply().text("Done.")]);
     terminal.wait_for_text("waiting for the model, 1 s", SOON);
     terminal.wait_for_text("  > run_shell_command echo first;", SOON);

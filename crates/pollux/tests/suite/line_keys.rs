@@ -1,0 +1,137 @@
+//! Keys of line mode, and lines that are not prompts.
+
+use std::time::Duration;
+
+use pollux_testkit::{Key, reply};
+
+use super::line::Talk;
+use super::stage::{Stage, texts};
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// Returns the text of the last prompt that the model received.
+fn last_prompt(talk: &Talk) -> String {
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    texts(contents.last().unwrap()).join("|")
+}
+
+#[test]
+fn a_line_end_can_be_typed() {
+    let talk = Talk::with([reply().text("Read.")]);
+    // Bytes from before the first key count as typed before the start.
+    talk.terminal.send("zero");
+    talk.wait_for_text("> zero");
+    talk.terminal.send_key(Key::Ctrl('u'));
+    for (line, key) in [
+        ("one", "\u{1b}\r"),
+        ("two", "\n"),
+        ("three", "\u{1b}[13;2u"),
+        ("four", "\u{1b}[27;2;13~"),
+        ("five", "\r"),
+    ] {
+        talk.terminal.send(line);
+        talk.terminal.send(key);
+    }
+    talk.wait_for_text("> one\n. two\n. three\n. four\n. five\nRead.");
+    assert!(last_prompt(&talk).ends_with("one\ntwo\nthree\nfour\nfive"));
+    talk.end();
+}
+
+#[test]
+fn a_path_is_completed() {
+    let stage = Stage::with([reply().text("Read.")]);
+    stage.home.project_file("source/main file.rs", "fn main() {}\n");
+    stage.home.project_file("source/market.rs", "");
+    stage.home.project_file("build/x", "");
+    stage.home.project_file(".gitignore", "build\n");
+    std::fs::create_dir(stage.home.project().join(".git")).unwrap();
+    let talk = Talk::start(stage, |program| program);
+    talk.terminal.send("see @\t");
+    talk.wait_for_text("> see @source/");
+    talk.terminal.send("m\t");
+    talk.wait_for_text("> see @source/ma");
+    talk.terminal.send("\t");
+    talk.wait_for_text("source/main\\ file.rs  source/market.rs\n> see @source/ma");
+    talk.terminal.send("i\t");
+    talk.wait_for_text("> see @source/main\\ file.rs");
+    talk.terminal.send("now\r");
+    talk.wait_for_text("Read.");
+    assert!(last_prompt(&talk).contains("fn main() {}"), "{}", last_prompt(&talk));
+    talk.end();
+}
+
+#[test]
+fn the_history_is_searched_and_changes_are_undone() {
+    let talk = Talk::with([reply().text("One."), reply().text("Two."), reply().text("Three.")]);
+    for (line, answer) in [("explain the parser", "One."), ("run the tests", "Two.")] {
+        talk.type_line(line);
+        talk.wait_for_text(answer);
+        talk.wait_for_prompt();
+    }
+    talk.terminal.send_key(Key::Ctrl('r'));
+    talk.terminal.send("pars");
+    talk.wait_for_text("(reverse-i-search)`pars': explain the parser");
+    // The word is deleted, the deletion is undone, and the word is deleted again and inserted twice.
+    talk.terminal.send("\u{1b}[F\u{17}\u{1f}\u{17}\u{19}\u{19}\r");
+    talk.wait_for_text("> explain the parserparser\nThree.");
+    talk.end();
+}
+
+#[test]
+fn a_prompt_is_written_in_the_editor() {
+    let stage = Stage::with([reply().text("One."), reply().text("Two.")]);
+    let script = "#!/bin/sh\nprintf 'and more\\nlines\\n' >> \"$1\"\n";
+    stage.home.project_file("editor.sh", script);
+    let editor = format!("sh {}", stage.home.project().join("editor.sh").display());
+    let talk = Talk::start(stage, |program| program.env("VISUAL", editor));
+    for (keys, answer) in [("\u{7}", "One."), ("\u{18}\u{5}", "Two.")] {
+        talk.terminal.send("first ");
+        talk.terminal.send(keys);
+        talk.wait_for_text("> first and more lines");
+        talk.terminal.send_key(Key::Enter);
+        talk.wait_for_text(answer);
+        talk.wait_for_prompt();
+        assert!(last_prompt(&talk).ends_with("first and more\nlines"), "{}", last_prompt(&talk));
+        talk.terminal.send_key(Key::Ctrl('l'));
+        talk.terminal.wait_for(|screen| screen.contents().trim_end() == ">", SOON);
+    }
+    let Talk { stage, mut terminal } = talk;
+    terminal.send_key(Key::Ctrl('d'));
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
+    drop(stage);
+}
+
+#[test]
+fn a_command_of_the_user_runs_and_is_shown_to_the_model() {
+    let talk = Talk::with([reply().text("I see.")]);
+    talk.type_line("!echo made by me; touch made; exit 3");
+    talk.wait_for_text("made by me\nError: The command ended: exit code 3.\n>");
+    assert!(talk.stage.home.project().join("made").exists());
+    assert_eq!(talk.stage.requests().len(), 0);
+    talk.type_line("what did I do?");
+    talk.wait_for_text("I see.");
+    let prompt = last_prompt(&talk);
+    let command = "$ echo made by me; touch made; exit 3\nmade by me\n[exit code 3]";
+    assert!(prompt.contains(command) && prompt.contains("what did I do?"), "{prompt}");
+    talk.end();
+}
+
+#[test]
+fn a_command_of_the_user_can_be_stopped() {
+    let talk = Talk::with([]);
+    talk.type_line("!echo started; sleep 60; touch late");
+    talk.wait_for_text("\nstarted");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    talk.end();
+}
+
+#[test]
+fn a_line_that_begins_with_a_path_is_a_prompt() {
+    let talk = Talk::with([reply().text("Explained.")]);
+    talk.type_line("/etc/hosts explain this");
+    talk.wait_for_text("Explained.");
+    assert!(last_prompt(&talk).ends_with("/etc/hosts explain this"));
+    talk.end();
+}
