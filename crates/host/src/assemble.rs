@@ -56,6 +56,8 @@ pub(crate) struct Assembled {
     pub(crate) standing: PinnedContext,
     /// Maximum time that the agent may take to end.
     grace: Duration,
+    /// Context of the tools, with the commands in the background.
+    tools: Arc<ToolContext>,
     closing: Arc<ClosingMessages>,
 }
 
@@ -65,6 +67,13 @@ impl Assembled {
     pub(crate) async fn close(self) {
         drop(self.background);
         self.closing.listen();
+        if self.tools.interactive {
+            let running = self.tools.background.list().into_iter();
+            for process in running.filter(|process| process.state() == pollux_shell::ProcessState::Running) {
+                let (id, command) = (process.id(), pollux_protocol::plain_text::one_line(process.command()));
+                self.closing.report(&format!("Background command {id} is ended: {command}"));
+            }
+        }
         // An agent that has ended accepts no operation.
         drop(self.handle.send(Op::Close));
         drop(tokio::time::timeout(self.grace, self.task).await);
@@ -119,9 +128,9 @@ impl Setup {
             reporter: Some(reporter),
             ..self.tool_context(session_id, &memory, mode)
         });
-        let tools = Toolset::new(self.builtin_tools(&tool_context));
-        let standing = PinnedContext::of(&history, &tools);
-        let toolset = Live::new(tools);
+        let toolset = Toolset::new(self.builtin_tools(&tool_context));
+        let standing = PinnedContext::of(&history, &toolset);
+        let (toolset, tools) = (Live::new(toolset), Arc::clone(&tool_context));
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
         let side_models = {
@@ -155,7 +164,7 @@ impl Setup {
             background.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
         }
         let handle = Arc::new(handle);
-        Assembled { handle, task, statistics, telemetry, background, standing, grace, closing }
+        Assembled { handle, task, statistics, telemetry, background, standing, grace, tools, closing }
     }
 
     /// Returns the services that all agents of the session share.

@@ -40,6 +40,11 @@ impl ClosingMessages {
         Self { notices, closing: AtomicBool::new(false) }
     }
 
+    /// Reports a message about the end of the session.
+    pub(crate) fn report(&self, text: &str) {
+        self.notices.notice(text);
+    }
+
     /// Starts to pass messages on.
     pub(crate) fn listen(&self) {
         self.closing.store(true, Ordering::Relaxed);

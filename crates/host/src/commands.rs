@@ -66,6 +66,7 @@ pub(crate) fn interactive(
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
     let mut named = general(&setup.called_as);
     named.push(Arc::new(shell::UserShell::new(setup)));
+    named.push(Arc::new(session::Clear));
     named.push(Arc::new(session::Compress));
     named.push(Arc::new(session::Model));
     named.push(Arc::new(session::Mode(request)));

@@ -53,7 +53,7 @@ impl PreparedSession {
     pub fn start(self) -> Result<OpenSession, HostError> {
         let Self { setup, mut chosen, models, overrides, spending } = self;
         let log = chosen.take_log(&setup)?;
-        let ChosenSession { id, history, statistics, .. } = chosen;
+        let ChosenSession { id, history, statistics, earlier, .. } = chosen;
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let memory = Arc::new(Memory::read(&setup));
         let settings = LiveSettings::new(&setup);
@@ -86,14 +86,14 @@ impl PreparedSession {
             spending,
             settings: settings.clone(),
         });
-        facts.resumed = is_resumed.then(|| resumed(agent.standing.clone()));
+        facts.resumed = is_resumed.then(|| resumed(agent.standing.clone(), earlier));
         Ok(OpenSession { facts, agent, setup, settings, prompts: OnceLock::new() })
     }
 }
 
-fn resumed(standing: PinnedContext) -> ResumedState {
+fn resumed(standing: PinnedContext, earlier: ResumedState) -> ResumedState {
     let PinnedContext { topic, plan, todos } = standing;
-    ResumedState { topic, plan, todos }
+    ResumedState { topic, plan, todos, ..earlier }
 }
 
 /// An open session.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::{History, Repair, SessionStart};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use pollux_protocol::{EntryId, History, Part, Repair, ResumedState, Role, SessionStart};
 use pollux_session::{
     RecordedFigures, SessionData, SessionError, SessionLog, SessionStore, Statistics,
 };
@@ -23,6 +25,8 @@ pub struct ChosenSession {
     pub(crate) statistics: Arc<Statistics>,
     /// Figures from before this process.
     pub(crate) figures: RecordedFigures,
+    /// Title and last messages of a resumed session.
+    pub(crate) earlier: ResumedState,
 }
 
 impl Setup {
@@ -85,11 +89,13 @@ fn fresh() -> ChosenSession {
         history: History::new(),
         statistics: Arc::default(),
         figures: RecordedFigures::default(),
+        earlier: ResumedState::default(),
     }
 }
 
 fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenSession {
     data.damage.iter().for_each(|damage| setup.notices.notice(&format!("[WARNING] {damage}")));
+    let earlier = earlier(&data);
     let (history, repairs) = data.history();
     for repair in &repairs {
         setup.notices.notice(&format!("[WARNING] The session was repaired: {}", describe(repair)));
@@ -100,7 +106,31 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
         statistics.hydrate(&data.figures);
     }
     let (id, figures) = (log.session_id().to_owned(), data.figures);
-    ChosenSession { id, log: Some(log), history, statistics, figures }
+    ChosenSession { id, log: Some(log), history, statistics, figures, earlier }
+}
+
+/// Returns the title, the time and the last messages of a stored session.
+fn earlier(data: &SessionData) -> ResumedState {
+    let texts = |role: Role| {
+        let of_role = data.contents.iter().filter(move |(id, content)| {
+            id.as_str() != EntryId::CONTEXT && content.role == role
+        });
+        // The first part of a prompt is what the user typed; files follow.
+        of_role.filter_map(|(_, content)| {
+            content.parts.iter().find_map(Part::as_text).map(str::trim).filter(|text| !text.is_empty())
+        })
+    };
+    let first = texts(Role::User).next().unwrap_or_default();
+    let title = data.summary.as_deref().unwrap_or(first);
+    let local = |time: Timestamp| time.to_zoned(TimeZone::system());
+    let time = data.last_updated.parse().map(local);
+    ResumedState {
+        title: title.lines().next().unwrap_or_default().to_owned(),
+        last_used: time.map(|time| time.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default(),
+        last_prompt: texts(Role::User).next_back().unwrap_or_default().to_owned(),
+        last_answer: texts(Role::Model).next_back().unwrap_or_default().to_owned(),
+        ..ResumedState::default()
+    }
 }
 
 fn describe(repair: &Repair) -> String {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use pollux_protocol::{
-    AgentHandle, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId, Question,
+    AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId, Question,
     QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
@@ -80,6 +80,8 @@ pub(super) struct Setting<'a> {
     pub(super) is_steered: bool,
     /// Model that the greeting has named.
     pub(super) model: String,
+    /// Approval mode at the start.
+    pub(super) mode: ApprovalMode,
     /// Message for a prompt that failed.
     pub(super) describe_failure: DescribeFailure,
 }
@@ -94,6 +96,8 @@ pub(super) struct Conversation<'a> {
     /// Time at which the decoder no longer waits for the rest of an escape sequence.
     pub(super) escape_end: Option<Instant>,
     draft: Editor,
+    /// Approval mode, which the label of the prompt shows.
+    mode: ApprovalMode,
     /// Completion of the draft, while it is computed.
     pub(super) completion: Option<Completion>,
     /// Answer to the question on the page.
@@ -127,6 +131,7 @@ impl<'a> Conversation<'a> {
             decoder: Decoder::default(),
             escape_end: None,
             draft: Editor::default(),
+            mode: setting.mode,
             completion: None,
             answer: Editor::default(),
             questions: VecDeque::new(),
@@ -180,8 +185,8 @@ impl<'a> Conversation<'a> {
             self.page.show(label, before, after);
         } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
             let label = self.draft.search_label();
-            let label = label.as_deref().unwrap_or_else(|| self.draft_label());
-            self.page.show(label, self.draft.before(), self.draft.after());
+            let label = label.unwrap_or_else(|| self.draft_label());
+            self.page.show(&label, self.draft.before(), self.draft.after());
         } else if let Some(status) = self.story.status(Instant::now()) {
             self.page.show_status(&status);
         } else {
@@ -189,8 +194,12 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn draft_label(&self) -> &'static str {
-        if self.draft.is_continued() { CONTINUED_LABEL } else { LABEL }
+    fn draft_label(&self) -> String {
+        match (self.draft.is_continued(), self.mode) {
+            (true, _) => CONTINUED_LABEL.to_owned(),
+            (false, ApprovalMode::Default) => LABEL.to_owned(),
+            (false, mode) => format!("{} {LABEL}", mode.flag()),
+        }
     }
 
     /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
@@ -294,6 +303,7 @@ impl<'a> Conversation<'a> {
                     self.ask();
                 }
             }
+            Event::ModeChanged(mode) => self.mode = *mode,
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.is_running(origin.prompt.as_deref()) => {
@@ -336,7 +346,7 @@ impl<'a> Conversation<'a> {
         self.completion = None;
         if key == Key::Newline {
             // The rest of the line moves to the next row.
-            self.page.show(self.draft_label(), self.draft.before(), "");
+            self.page.show(&self.draft_label(), self.draft.before(), "");
         }
         match self.draft.press(key) {
             Edited::ClearScreen => self.page.clear_screen(),

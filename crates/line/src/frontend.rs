@@ -90,6 +90,7 @@ impl LineFrontend {
             folder,
             is_steered: facts.is_steered,
             model,
+            mode: facts.mode,
             describe_failure: self.options.describe_failure,
         };
         let edits = facts.temporary_folder.join("edits");

@@ -32,6 +32,7 @@ mod survey;
 mod terminal;
 mod tone;
 mod typing;
+mod wrap;
 
 pub use end::ConversationEnd;
 pub use external_editor::IS_THERE as HAS_EDITOR;

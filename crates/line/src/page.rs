@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::editor::tail;
 use crate::tone::{Tone, TonedLine};
+use crate::wrap::WordWrap;
 
 /// Maximum number of bytes on either side of the cursor that are considered for display.
 const NEAR: usize = 8 << 10;
@@ -29,6 +30,7 @@ pub(super) struct Page {
     /// True if the row is a status, which does not stay on the page.
     is_status: bool,
     filter: Option<AnsiStripper>,
+    wrap: WordWrap,
 }
 
 /// Properties of the output, apart from its width.
@@ -63,6 +65,7 @@ impl Page {
             row: None,
             is_status: false,
             filter: (!look.raw).then(AnsiStripper::default),
+            wrap: WordWrap::default(),
         }
     }
 
@@ -74,12 +77,22 @@ impl Page {
     /// Prints a further piece of the model's text.
     pub(super) fn stream(&mut self, text: &str) {
         let text = match &mut self.filter {
-            Some(filter) => for_terminal(&filter.strip(text)).into_owned(),
+            Some(filter) => self.wrap.push(&for_terminal(&filter.strip(text)), self.columns),
             None => text.to_owned(),
         };
+        self.print_text(&text);
+    }
+
+    /// Prints the last word of the model's text, which may continue.
+    pub(super) fn flush_word(&mut self) {
+        let word = self.wrap.flush(self.columns);
+        self.print_text(&word);
+    }
+
+    fn print_text(&mut self, text: &str) {
         if let Some(last) = text.as_bytes().last() {
             self.hide();
-            self.push(&text);
+            self.push(text);
             self.mid_line = *last != b'\n';
         }
     }
@@ -94,9 +107,18 @@ impl Page {
         self.end_stream();
         self.hide();
         let tone = if self.look.coloured { tone } else { Tone::Plain };
-        for line in for_terminal(text).split('\n') {
-            self.push(&tone.paint(line));
-            self.push("\n");
+        let text = for_terminal(text);
+        for line in text.split('\n') {
+            // Indented lines are code, changes and output.
+            let mut wrap = WordWrap::default();
+            let wrapped = match line.starts_with(' ') {
+                true => line.to_owned(),
+                false => wrap.push(line, self.columns) + &wrap.flush(self.columns),
+            };
+            for row in wrapped.split('\n') {
+                self.push(&tone.paint(row));
+                self.push("\n");
+            }
         }
     }
 
@@ -109,6 +131,8 @@ impl Page {
 
     /// Ends a line that has no end yet.
     pub(super) fn end_stream(&mut self) {
+        self.flush_word();
+        self.wrap.reset();
         if std::mem::take(&mut self.mid_line) {
             self.push("\n");
         }

@@ -7,6 +7,8 @@ use pollux_protocol::{
     ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionOutcome, QuestionSubject,
 };
 
+use crate::tone::{Tone, TonedLine};
+
 /// Maximum number of lines at the beginning, and at the end, of a subject that is not shown whole.
 const EXCERPT_LINES: usize = 500;
 /// Maximum number of bytes of these lines.
@@ -36,6 +38,8 @@ pub(super) enum Decided {
 pub(super) struct Sheet {
     /// Subject and numbered choices.
     pub(super) text: String,
+    /// True if the subject is a change of a file.
+    is_change: bool,
     /// Labels and decisions in the order of their numbers, each with its letter.
     choices: Vec<(String, Decided, Option<char>)>,
     /// Decision of the Enter key.
@@ -59,7 +63,21 @@ impl Sheet {
         let labels = numbered.map(|(number, (label, ..))| format!("  {number}. {label}"));
         let subject = Some(excerpt.unwrap_or(whole)).filter(|subject| !subject.is_empty());
         let text = subject.into_iter().chain(labels).collect::<Vec<_>>().join("\n");
-        Self { text, choices, default: question.default.filter(|_| !is_cut) }
+        let is_change = matches!(
+            &question.subject,
+            QuestionSubject::Call(Confirmation { kind: ConfirmationKind::Edit { .. }, .. })
+        );
+        Self { text, is_change, choices, default: question.default.filter(|_| !is_cut) }
+    }
+
+    /// Returns the lines with their meaning.
+    pub(super) fn lines(&self) -> Vec<TonedLine> {
+        let tone = |line: &str| match line.strip_prefix("  ") {
+            Some(line) if self.is_change => Tone::of_patch(line),
+            None if line.starts_with("Careful: ") => Tone::Warning,
+            _ => Tone::Plain,
+        };
+        self.text.lines().map(|line| TonedLine::new(tone(line), line)).collect()
     }
 
     /// Returns the decision for a line: the number of a choice, `y` or `n`, or nothing for the

@@ -34,6 +34,7 @@ impl Story {
 
     /// Prints the output of running commands since the last tick.
     pub(super) fn tick(&mut self, page: &mut Page, now: Instant) {
+        page.flush_word();
         page.lines(&self.progress.tick(now));
     }
 
@@ -71,7 +72,7 @@ impl Story {
             Event::CommandEnded(CommandOutcome::Failed(message)) => {
                 notice(page, Severity::Error, message);
             }
-            Event::ModeChanged(mode) => page.line(&format!("Mode: {mode}")),
+            Event::ModeChanged(mode) => page.line(&format!("Mode: {}", mode.flag())),
             Event::PromptEnded(outcome) => tell_end(page, outcome, self.describe_failure),
             event => {
                 if let Some(text) = narration::warning(event) {
@@ -234,7 +235,7 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "Model: n\nMode: autoEdit\nWarning: look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
+            "Model: n\nMode: auto_edit\nWarning: look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
              (The answer broke off or is unusable. It is requested again.)\nhalf\n\
              Warning: The answer was cut off at the model's output limit.\nRequest cancelled.\nError: The disk is full.\n"
         );

@@ -33,6 +33,7 @@ mod suite {
     mod line;
     mod line_approvals;
     mod line_keys;
+    mod line_looks;
     mod line_plans;
     mod line_progress;
     mod r#loop;

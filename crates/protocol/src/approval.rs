@@ -21,6 +21,14 @@ pub enum ApprovalMode {
 }
 
 impl ApprovalMode {
+    /// Returns the spelling of the command line, settings and messages (`auto_edit`).
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::AutoEdit => "auto_edit",
+            other => other.as_str(),
+        }
+    }
+
     /// Returns the spelling of policies, telemetry and protocols (`autoEdit`).
     pub fn as_str(self) -> &'static str {
         match self {

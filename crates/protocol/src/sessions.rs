@@ -56,6 +56,14 @@ pub struct ResumedState {
     pub plan: Option<String>,
     /// To-do list.
     pub todos: Vec<Todo>,
+    /// Title of the session, one line.
+    pub title: String,
+    /// Local time of the last change, such as `2026-11-23 18:05`.
+    pub last_used: String,
+    /// Last prompt of the user.
+    pub last_prompt: String,
+    /// Last text of the model.
+    pub last_answer: String,
 }
 
 /// Facts known when a session is opened.

@@ -106,7 +106,12 @@ impl ApprovalChoices {
         let mut choices =
             vec![QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y')];
         if self.session {
-            let label = "Allow for this session";
+            // The approval of an edit changes the mode, which applies to all files.
+            let label = if is_edit {
+                "Allow all edits for this session (mode auto_edit)"
+            } else {
+                "Allow for this session"
+            };
             choices.push(QuestionChoice::new(QuestionOutcome::ProceedAlways, label, 'a'));
         }
         if self.session && self.saved {

@@ -46,6 +46,32 @@ impl Command for Compress {
     }
 }
 
+pub(super) struct Clear;
+
+#[async_trait]
+impl Command for Clear {
+    fn name(&self) -> &'static str {
+        "clear"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["new"]
+    }
+
+    fn description(&self) -> &'static str {
+        "forget the conversation so far; the session log keeps it"
+    }
+
+    fn needs_user(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        context.say("The model forgets the conversation so far.");
+        Ok(Some(Op::Clear { id: context.id }))
+    }
+}
+
 pub(super) struct Model;
 
 #[async_trait]
@@ -55,7 +81,7 @@ impl Command for Model {
     }
 
     fn description(&self) -> &'static str {
-        "use another model: /model NAME"
+        "show the model, or use another one: /model NAME"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -72,6 +98,10 @@ impl Command for Model {
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
         match context.arguments.split_whitespace().collect::<Vec<_>>()[..] {
+            [] => {
+                context.say(format!("Model: {}", context.session.model));
+                Ok(None)
+            }
             [name] => {
                 context.send(Op::SetModel(name.to_owned()));
                 Ok(None)
@@ -91,7 +121,7 @@ impl Command for Mode {
     }
 
     fn description(&self) -> &'static str {
-        "change the approval mode: /mode default, auto_edit, yolo or plan"
+        "show or change the approval mode: /mode default, auto_edit, yolo or plan"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -107,6 +137,10 @@ impl Command for Mode {
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        if context.arguments.trim().is_empty() {
+            context.say(format!("Mode: {}", context.session.mode.flag()));
+            return Ok(None);
+        }
         let asked = context.arguments.trim().parse();
         let asked = asked.map_err(|_| {
             CommandError("Usage: /mode default, auto_edit, yolo or plan".to_owned())
@@ -199,6 +233,14 @@ mod tests {
     };
 
     #[tokio::test]
+    async fn without_a_name_the_present_value_is_shown() {
+        for trace in [trace_command(&Mode(REQUEST), " ").await, trace_command(&Model, "").await] {
+            assert!(trace.end.is_ok() && trace.ops.is_empty());
+            assert_eq!(trace.output.len(), 1);
+        }
+    }
+
+    #[tokio::test]
     async fn a_mode_that_is_not_allowed_is_refused() {
         let forbidden = ApprovalRequest { yolo_disabled: true, ..REQUEST };
         let untrusted = ApprovalRequest { trusted: false, ..REQUEST };
@@ -206,7 +248,6 @@ mod tests {
         let table = [
             (REQUEST, "yolo", Some(ApprovalMode::Yolo)),
             (REQUEST, " auto_edit ", Some(ApprovalMode::AutoEdit)),
-            (REQUEST, "", None),
             (REQUEST, "fast", None),
             (forbidden, "yolo", None),
             (forbidden, "plan", Some(ApprovalMode::Plan)),

@@ -117,7 +117,7 @@ impl Conversation<'_> {
         self.page.keep_row();
         let Some(question) = self.questions.front() else { return };
         self.sheet = Sheet::new(question, &self.setting.folder, extent);
-        self.page.line(&self.sheet.text);
+        self.page.lines(&self.sheet.lines());
     }
 
     fn ask_again(&mut self) {

@@ -147,6 +147,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         folder: "/p".into(),
         is_steered: false,
         model: "m".to_owned(),
+        mode: ApprovalMode::Default,
         describe_failure: |_| None,
     };
     Conversation::new(setting, Page::new(60, PageLook::default()))

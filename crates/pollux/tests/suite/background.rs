@@ -52,7 +52,7 @@ fn stage() -> Stage {
 }
 
 fn wait_for_prompt(terminal: &Terminal) {
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
 }
 
 fn say(terminal: &Terminal, line: &str) {

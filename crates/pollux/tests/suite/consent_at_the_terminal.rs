@@ -39,7 +39,7 @@ impl Asking {
 
     /// Ends the conversation; returns the stage and the screen before the end.
     fn leave(mut self) -> (Stage, String) {
-        self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+        self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
         let screen = self.terminal.screen();
         self.terminal.send_key(Key::Ctrl('d'));
         let code = self.terminal.wait_exit(SOON).exit_code();
@@ -126,7 +126,7 @@ fn each_item_is_asked_about_and_pinned_and_a_changed_byte_asks_again() {
     asking.answer("Allow 2, true search? [y/N]", "what");
     asking.answer("Type y, n, all or none and press Enter.\nAllow 2, true search? [y/N]", "n");
     asking.wait_for("Allowed: 2. Off: 3.");
-    asking.wait_for("Mode: autoEdit.");
+    asking.wait_for("Mode: auto_edit.");
     let (stage, _) = asking.leave();
     let expected = [
         ("GOOGLE_GEMINI_BASE_URL", false),
@@ -140,7 +140,7 @@ fn each_item_is_asked_about_and_pinned_and_a_changed_byte_asks_again() {
     assert_eq!(trust_file(&stage), Some(json!({folder.to_str().unwrap(): "TRUST_FOLDER"})));
 
     let asking = Asking::start(stage);
-    asking.wait_for("Mode: autoEdit.");
+    asking.wait_for("Mode: auto_edit.");
     let (stage, screen) = asking.leave();
     assert!(!screen.contains("Allow 1"), "{screen}");
 
@@ -227,10 +227,10 @@ fn what_was_answered_is_reported_and_can_be_taken_back() {
     asking.answer(TRUST, "1");
     asking.answer("Allow 1, general.defaultApprovalMode? [y/N]", "y");
     asking.answer("Allow 1, GOOGLE_GEMINI_BASE_URL? [y/N]", "none");
-    asking.answer("\n>", "/permissions");
+    asking.answer("\nauto_edit >", "/permissions");
     asking.wait_for("(trustedFolders.json).\nAllowed, by your answers (1):\n  setting general.defaultApprovalMode");
     asking.wait_for("Off, by your answers (4):\n  environment variable GOOGLE_GEMINI_BASE_URL");
-    asking.answer("\n>", "/permissions ask");
+    asking.answer("\nauto_edit >", "/permissions ask");
     asking.wait_for("5 answers forgotten. The next start asks again.");
     let (stage, _) = asking.leave();
 

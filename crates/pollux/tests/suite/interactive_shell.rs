@@ -10,7 +10,7 @@ use super::stage::{Stage, is_alive, texts, wait_until};
 const SOON: Duration = Duration::from_secs(20);
 
 fn wait_for_prompt(terminal: &Terminal) {
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
 }
 
 fn say(terminal: &Terminal, line: &str) {

@@ -36,7 +36,7 @@ impl Talk {
 
     /// Waits until the last line on the screen is an empty prompt.
     pub(super) fn wait_for_prompt(&self) {
-        self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+        self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     }
 
     pub(super) fn type_line(&self, line: &str) {
@@ -105,7 +105,8 @@ fn a_session_goes_on() {
     stage.prompt("text", "first").assert_code(0);
     stage.server.stream(reply().text("Two."));
     let talk = Talk::start(stage, |program| program.args(["--resume"]));
-    talk.wait_for_text("goes on.");
+    talk.wait_for_text("Resumed session ");
+    talk.wait_for_text(": first\n  > first\n  One.\n>");
     talk.type_line("second");
     talk.wait_for_text("Two.");
     let contents = talk.stage.server.last_request().contents().to_vec();
@@ -305,7 +306,7 @@ fn a_change_is_shown_and_made_after_a_yes() {
     talk.wait_for_text("Change of a.txt (+1 -1):");
     talk.wait_for_text("  -two\n  +zwei\n");
     talk.wait_for_text(
-        "  1. Allow once\n  2. Allow for this session\n  3. Modify with external editor\n  4. No, suggest changes\nChoose 1-4:",
+        "  1. Allow once\n  2. Allow all edits for this session (mode auto_edit)\n  3. Modify with external editor\n  4. No, suggest changes\nChoose 1-4:",
     );
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
     talk.type_line("maybe");
@@ -337,7 +338,7 @@ fn a_yes_for_the_session_asks_no_more() {
     talk.type_line("go");
     talk.wait_for_text("Choose 1-4:");
     talk.type_line("2");
-    talk.wait_for_text("Mode: autoEdit");
+    talk.wait_for_text("Mode: auto_edit");
     talk.wait_for_text("Done.");
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "eins\nzwei\nthree\n");
     let transcript = talk.end();
@@ -424,8 +425,9 @@ fn commands() {
         ("/about", "Pollux 0."),
         ("/nosuch", "Unknown command: /nosuch"),
         ("/stats", "No requests yet."),
+        ("/mode", "Mode: default"),
         ("/mode plan", "Mode: plan"),
-        ("/model", "Usage: /model NAME"),
+        ("/model", "Model: gemini-2.5-pro"),
         ("/model gemini-2.5-flash", "to the model gemini-2.5-flash."),
     ] {
         talk.type_line(line);
@@ -666,7 +668,8 @@ fn a_long_answer_comes_whole() {
     talk.wait_for_text("4999");
     talk.wait_for_prompt();
     let numbers: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
-    assert!(talk.end().contains(&numbers.join(" ")));
+    let transcript = talk.end();
+    assert!(transcript.replace("\r\n", "").contains(&numbers.join(" ")));
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     terminal.send("4");
     terminal.send_key(Key::Enter);
     terminal
-        .wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), Duration::from_secs(10));
+        .wait_for(|screen| screen.contents().trim_end().ends_with('>'), Duration::from_secs(10));
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(Duration::from_secs(10));
     assert!(!stage.home.project().join("one").exists());

@@ -405,7 +405,7 @@ fn at_the_terminal_a_line_that_a_wall_stopped_is_asked_about_and_may_run_once() 
     terminal.wait_for_text("First end.", SOON);
     assert!(stage.response().contains("run the same line once more"), "{}", stage.response());
     assert!(!hook.exists());
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send("again");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("confinement stopped it before", SOON);
@@ -415,7 +415,7 @@ fn at_the_terminal_a_line_that_a_wall_stopped_is_asked_about_and_may_run_once() 
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("Second end.", SOON);
     assert!(hook.exists());
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send_key(Key::Ctrl('d'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
 }
@@ -541,7 +541,7 @@ fn a_reading_line_cannot_read_secrets_and_leaves_no_file() {
         "{reported}"
     );
     assert_eq!(names(&stage.home.project()), before);
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send_key(Key::Ctrl('d'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
 }
@@ -571,13 +571,13 @@ fn a_command_at_protect_has_the_window_the_interrupt_and_its_exit_code() {
     for part in ["kept", "40 120", "Exit Code: 7"] {
         assert!(reported.contains(part), "{part}: {reported}");
     }
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send("more");
     terminal.send_key(Key::Enter);
     wait_until("the command runs", || stage.home.project().join("ready").exists());
     terminal.send_key(Key::Ctrl('c'));
     terminal.wait_for_text("Request cancelled.", SOON);
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send_key(Key::Ctrl('d'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
 }

@@ -379,7 +379,7 @@ fn a_person_learns_once_that_commands_run_at_a_weaker_level() {
     let mut terminal = without_namespaces(&stage, &calls).args(["-i", "go"]).in_terminal(40, 250);
     terminal.wait_for_text("All is shown.", SOON);
     terminal.wait_for_text(WEAKER, SOON);
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with("\n>"), SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     terminal.send_key(Key::Ctrl('d'));
     assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
 }

@@ -236,7 +236,7 @@ fn a_conversation_tells_its_commands_and_modes() {
     let program = stage.pollux(&[]).env("GEMINI_TELEMETRY_ENABLED", "1");
     let file = stage.home.project().join("telemetry.log");
     let mut terminal = program.env("GEMINI_TELEMETRY_OUTFILE", file).in_terminal(40, 100);
-    let at_prompt = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with("\n>");
+    let at_prompt = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with('>');
     let type_line = |line: &str| {
         terminal.send(line);
         terminal.send_key(Key::Enter);

@@ -1,0 +1,100 @@
+//! Looks of line mode: colours, line breaks, the label of the prompt, and the last lines.
+
+use std::time::Duration;
+
+use pollux_testkit::{Key, ModelReply, Terminal, reply};
+use serde_json::json;
+
+use super::line::Talk;
+use super::stage::{Stage, is_alive, wait_until};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn edit() -> ModelReply {
+    let arguments = json!({"file_path": "a.txt", "instruction": "x", "old_string": "two", "new_string": "zwei"});
+    reply().call("replace", arguments)
+}
+
+fn transcript(terminal: &Terminal) -> String {
+    String::from_utf8(terminal.transcript()).unwrap()
+}
+
+#[test]
+fn colours_follow_the_wishes_of_the_user() {
+    for (no_colour, is_coloured) in [("", true), ("1", false)] {
+        let stage = Stage::with([edit()]);
+        stage.home.project_file("a.txt", "one\ntwo\n");
+        let talk = Talk::start(stage, |program| program.env("NO_COLOR", no_colour));
+        talk.type_line("go");
+        talk.wait_for_text("Choose 1-4:");
+        talk.type_line("n");
+        talk.wait_for_text("Request cancelled.");
+        talk.wait_for_prompt();
+        talk.type_line("/nosuch");
+        talk.wait_for_text("Unknown command");
+        let shown = transcript(&talk.terminal);
+        for coloured in ["\u{1b}[31m  -two\u{1b}[0m", "\u{1b}[32m  +zwei\u{1b}[0m", "\u{1b}[31mError: "] {
+            assert_eq!(shown.contains(coloured), is_coloured, "{coloured:?} {shown:?}");
+        }
+        assert_eq!(shown.contains("\u{1b}[3"), is_coloured, "{shown:?}");
+        talk.wait_for_prompt();
+        talk.end();
+    }
+}
+
+#[test]
+fn the_prompt_shows_the_mode() {
+    let talk = Talk::with([]);
+    for (mode, label) in [("plan", "\nplan >"), ("auto_edit", "\nauto_edit >"), ("default", "\n>")] {
+        talk.type_line(&format!("/mode {mode}"));
+        let ends = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with(label);
+        talk.terminal.wait_for(ends, SOON);
+    }
+    talk.end();
+}
+
+#[test]
+fn lines_break_between_words() {
+    let answer = format!("{}end", "word ".repeat(20)) + "\n```\n" + &"code ".repeat(20) + "\n```\n";
+    let talk = Talk::with([reply().text(&answer[..7]).text(&answer[7..])]);
+    talk.type_line("go");
+    talk.wait_for_text("\n```\n>");
+    let screen = talk.terminal.screen();
+    assert!(screen.contains("word word\nend\n```\ncode code"), "{screen}");
+    talk.end();
+}
+
+#[test]
+fn a_cleared_conversation_is_forgotten() {
+    let talk = Talk::with([reply().text("One."), reply().text("Two.")]);
+    talk.type_line("the secret word is swordfish");
+    talk.wait_for_text("One.");
+    talk.wait_for_prompt();
+    talk.type_line("/clear");
+    talk.wait_for_text("The model forgets the conversation so far.");
+    talk.wait_for_prompt();
+    talk.type_line("again");
+    talk.wait_for_text("Two.");
+    let request = talk.stage.server.last_request().body.to_string();
+    assert!(!request.contains("swordfish") && request.contains("again"), "{request}");
+    talk.end();
+}
+
+#[test]
+fn quitting_names_the_commands_that_it_ends() {
+    let command = json!({"command": "echo $$ > process; exec sleep 60", "is_background": true});
+    let stage = Stage::with([reply().call("run_shell_command", command), reply().text("Runs.")]);
+    let talk = Talk::start(stage, |program| program.args(["--yolo"]));
+    talk.type_line("go");
+    talk.wait_for_text("Runs.");
+    talk.wait_for_prompt();
+    let process = || talk.stage.home.project().join("process");
+    wait_until("the command runs", || process().exists());
+    let Talk { stage, mut terminal } = talk;
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(SOON);
+    let id: u32 = stage.home.read_project_file("process").trim().parse().unwrap();
+    let line = format!("Background command {id} is ended: echo $$ > process; exec sleep 60");
+    assert!(transcript(&terminal).contains(&line), "{}", terminal.screen());
+    wait_until("the command has ended", || !is_alive(id));
+}
