@@ -119,7 +119,9 @@ impl Talk {
             Event::Text(text) | Event::CallOutput { output: LiveOutput::Append(text), .. } => {
                 text.clone()
             }
-            Event::CallOutput { output: LiveOutput::Screen { lines, .. }, .. } => lines.text() + "\n",
+            Event::CallOutput { output: LiveOutput::Screen { lines, .. }, .. } => {
+                lines.text() + "\n"
+            }
             Event::CommandOutput(text)
             | Event::Notice { text, .. }
             | Event::CommandEnded(CommandOutcome::Failed(text)) => format!("{text}\n"),

@@ -51,7 +51,7 @@ pub(crate) struct Assembled {
     pub(crate) statistics: Arc<Statistics>,
     telemetry: Option<Arc<Telemetry>>,
     /// Tasks that end with this value.
-    background: JoinSet<()>,
+    tasks: JoinSet<()>,
     /// Pinned context of a resumed conversation.
     pub(crate) standing: PinnedContext,
     /// Maximum time that the agent may take to end.
@@ -65,12 +65,15 @@ impl Assembled {
     /// Ends the agent and everything that belongs to it. Tasks that exceed the grace period are
     /// abandoned and end with the process.
     pub(crate) async fn close(self) {
-        drop(self.background);
+        drop(self.tasks);
         self.closing.listen();
         if self.tools.interactive {
             let running = self.tools.background.list().into_iter();
-            for process in running.filter(|process| process.state() == pollux_shell::ProcessState::Running) {
-                let (id, command) = (process.id(), pollux_protocol::plain_text::one_line(process.command()));
+            for process in
+                running.filter(|process| process.state() == pollux_shell::ProcessState::Running)
+            {
+                let (id, command) =
+                    (process.id(), pollux_protocol::plain_text::one_line(process.command()));
                 self.closing.report(&format!("Background command {id} is ended: {command}"));
             }
         }
@@ -159,12 +162,12 @@ impl Setup {
         let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
         settings.report_to(handle.downgrade());
         tokio::spawn(reports.deliver(handle.downgrade()));
-        let mut background = JoinSet::new();
+        let mut tasks = JoinSet::new();
         if let Some(collector) = self.collector(session_id) {
-            background.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
+            tasks.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
         }
         let handle = Arc::new(handle);
-        Assembled { handle, task, statistics, telemetry, background, standing, grace, tools, closing }
+        Assembled { handle, task, statistics, telemetry, tasks, standing, grace, tools, closing }
     }
 
     /// Returns the services that all agents of the session share.

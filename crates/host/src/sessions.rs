@@ -112,12 +112,18 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
 /// Returns the title, the time and the last messages of a stored session.
 fn earlier(data: &SessionData) -> ResumedState {
     let texts = |role: Role| {
-        let of_role = data.contents.iter().filter(move |(id, content)| {
-            id.as_str() != EntryId::CONTEXT && content.role == role
-        });
+        let of_role = data
+            .contents
+            .iter()
+            .filter(move |(id, content)| id.as_str() != EntryId::CONTEXT && content.role == role);
         // The first part of a prompt is what the user typed; files follow.
         of_role.filter_map(|(_, content)| {
-            content.parts.iter().find_map(Part::as_text).map(str::trim).filter(|text| !text.is_empty())
+            content
+                .parts
+                .iter()
+                .find_map(Part::as_text)
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
         })
     };
     let first = texts(Role::User).next().unwrap_or_default();

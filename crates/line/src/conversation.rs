@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId, Question,
-    QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
+    AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId,
+    Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
 
@@ -228,8 +228,8 @@ impl<'a> Conversation<'a> {
 
     fn press(&mut self, keys: Vec<Key>) {
         let is_end = |key: &Key| matches!(key, Key::Enter | Key::Newline);
-        let is_one_line = keys.iter().filter(|key| is_end(key)).count() == 1
-            && keys.last().is_some_and(is_end);
+        let is_one_line =
+            keys.iter().filter(|key| is_end(key)).count() == 1 && keys.last().is_some_and(is_end);
         for key in keys {
             if self.over.is_some() {
                 return;

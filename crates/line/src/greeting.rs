@@ -34,7 +34,8 @@ fn last_messages(state: &ResumedState) -> impl Iterator<Item = String> {
     let answer: Vec<&str> = state.last_answer.lines().collect();
     let hidden = answer.len().saturating_sub(SHOWN_LINES);
     let mark = (hidden > 0).then(|| "  ...".to_owned());
-    let shown: Vec<String> = answer[hidden..].iter().map(|line| format!("  {}", cut(line))).collect();
+    let shown: Vec<String> =
+        answer[hidden..].iter().map(|line| format!("  {}", cut(line))).collect();
     prompt.map(|prompt| format!("  > {}", cut(prompt))).into_iter().chain(mark).chain(shown)
 }
 

@@ -116,7 +116,7 @@ impl LiveLines {
             self.add(line);
         }
         self.taken = complete;
-        self.last = lines.last().copied().unwrap_or_default().to_owned();
+        lines.last().copied().unwrap_or_default().clone_into(&mut self.last);
     }
 
     /// Adds a complete line.

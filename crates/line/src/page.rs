@@ -111,9 +111,10 @@ impl Page {
         for line in text.split('\n') {
             // Indented lines are code, changes and output.
             let mut wrap = WordWrap::default();
-            let wrapped = match line.starts_with(' ') {
-                true => line.to_owned(),
-                false => wrap.push(line, self.columns) + &wrap.flush(self.columns),
+            let wrapped = if line.starts_with(' ') {
+                line.to_owned()
+            } else {
+                wrap.push(line, self.columns) + &wrap.flush(self.columns)
             };
             for row in wrapped.split('\n') {
                 self.push(&tone.paint(row));

@@ -162,49 +162,7 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines.push("Apply this change?".to_owned());
             lines
         }
-        ConfirmationKind::Execute {
-            command,
-            programs,
-            writes,
-            unknown,
-            starts,
-            reason,
-            level,
-            purpose,
-            folder,
-            is_background,
-        } => {
-            let mut lines = indented(command);
-            lines.insert(0, "Command:".to_owned());
-            let places: Vec<String> = folder.iter().cloned().collect();
-            let purposes: Vec<String> = purpose.iter().cloned().collect();
-            let reported = [
-                ("In", &places),
-                ("Description", &purposes),
-                ("Runs", programs),
-                ("Writes", writes),
-                ("Cannot tell", unknown),
-            ];
-            let reported = reported.into_iter().filter(|(_, found)| !found.is_empty());
-            lines.extend(
-                reported.map(|(label, found)| format!("{label}: {}", visible(&found.join(", ")))),
-            );
-            lines.extend(
-                reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))),
-            );
-            lines.extend(starts.iter().map(|sentence| visible(sentence)));
-            lines.extend(
-                is_background.then(|| "The command continues in the background.".to_owned()),
-            );
-            if *level != ConfinementLevel::None {
-                lines.push(format!(
-                    "If allowed for longer than once, confined to: {}",
-                    level.as_str()
-                ));
-            }
-            lines.push("Allow execution of [Shell]?".to_owned());
-            lines
-        }
+        kind @ ConfirmationKind::Execute { .. } => command_lines(kind),
         ConfirmationKind::Plan { path, text } => {
             let mut lines = indented(text);
             let path = visible(&path.display().to_string());
@@ -225,6 +183,46 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
             lines
         }
     }
+}
+
+/// Returns the lines about a command.
+fn command_lines(kind: &ConfirmationKind) -> Vec<String> {
+    let ConfirmationKind::Execute {
+        command,
+        programs,
+        writes,
+        unknown,
+        starts,
+        reason,
+        level,
+        purpose,
+        folder,
+        is_background,
+    } = kind
+    else {
+        return Vec::new();
+    };
+    let mut lines = indented(command);
+    lines.insert(0, "Command:".to_owned());
+    let places: Vec<String> = folder.iter().cloned().collect();
+    let purposes: Vec<String> = purpose.iter().cloned().collect();
+    let reported = [
+        ("In", &places),
+        ("Description", &purposes),
+        ("Runs", programs),
+        ("Writes", writes),
+        ("Cannot tell", unknown),
+    ];
+    let reported = reported.into_iter().filter(|(_, found)| !found.is_empty());
+    lines.extend(reported.map(|(label, found)| format!("{label}: {}", visible(&found.join(", ")))));
+    lines.extend(reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))));
+    lines.extend(starts.iter().map(|sentence| visible(sentence)));
+    lines.extend(is_background.then(|| "The command continues in the background.".to_owned()));
+    if *level != ConfinementLevel::None {
+        lines.push(format!("If allowed for longer than once, confined to: {}", level.as_str()));
+    }
+    lines.push("Allow execution of [Shell]?".to_owned());
+    lines
 }
 
 fn indented(text: &str) -> Vec<String> {

@@ -194,7 +194,8 @@ mod modes {
     use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
     use rustix::stdio::{stdin, stdout};
     use rustix::termios::{
-        InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+        InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr,
+        tcgetwinsize, tcsetattr,
     };
 
     /// Original modes; `None` while they are unchanged.

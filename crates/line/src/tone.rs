@@ -72,8 +72,7 @@ mod tests {
         assert_eq!(Tone::Error.paint("a"), "\u{1b}[31ma\u{1b}[0m");
         assert_eq!(Tone::Added.paint(""), "");
         let tones = ["+a", "-b", "@@ -1 +1 @@", " c", ""].map(Tone::of_patch);
-        let expected =
-            [Tone::Added, Tone::Removed, Tone::Secondary, Tone::Plain, Tone::Plain];
+        let expected = [Tone::Added, Tone::Removed, Tone::Secondary, Tone::Plain, Tone::Plain];
         assert_eq!(tones, expected);
     }
 }

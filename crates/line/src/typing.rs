@@ -101,7 +101,7 @@ impl Typing {
             Edited::EndOfInput => vec![0x04],
             Edited::Line | Edited::TooLong | Edited::ClearScreen | Edited::ExternalEditor => {
                 return None;
-            },
+            }
         };
         // The typed text is dropped: it may have been a secret.
         asked.entry = Editor::default();
@@ -126,7 +126,10 @@ mod tests {
 
     fn screen(call: &str, lines: &[&str]) -> Event {
         let token = |text: &&str| vec![AnsiToken { text: (*text).into(), ..AnsiToken::default() }];
-        output(call, LiveOutput::Screen { lines: AnsiOutput(lines.iter().map(token).collect()), above: 0 })
+        output(
+            call,
+            LiveOutput::Screen { lines: AnsiOutput(lines.iter().map(token).collect()), above: 0 },
+        )
     }
 
     fn type_line(typing: &mut Typing, line: &str) -> Option<(CallId, Vec<u8>)> {

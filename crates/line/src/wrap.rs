@@ -116,7 +116,10 @@ mod tests {
             ("漢漢 漢漢 漢", "漢漢 漢漢 \n漢"),
             ("    let code = stays;", "    let code = stays;"),
             ("| a | b | c | d |", "| a | b | c | d |"),
-            ("```\nlet code = stays;\n```\nnot the rest", "```\nlet code = stays;\n```\nnot the \nrest"),
+            (
+                "```\nlet code = stays;\n```\nnot the rest",
+                "```\nlet code = stays;\n```\nnot the \nrest",
+            ),
         ] {
             assert_eq!(wrapped(text, 10), expected, "{text}");
         }

@@ -92,7 +92,7 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
         Err(error) => return fail(format.get(), &error.into(), None).await,
     };
     if is_conversation {
-        return match converse(opening, chosen, &mut signals).await {
+        return match Box::pin(converse(opening, chosen, &mut signals)).await {
             Ok(code) => code,
             Err(failure) => fail(None, &failure, None).await,
         };

@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use pollux_protocol::{
-    Call, Effects, PreparedCall, PromptOutcome, ToolError, ToolErrorKind,
-};
+use pollux_protocol::{Call, Effects, PreparedCall, PromptOutcome, ToolError, ToolErrorKind};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 

@@ -23,7 +23,6 @@ impl TextOutput {
     pub(crate) fn new(raw: bool) -> Self {
         Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
     }
-
 }
 
 impl Output for TextOutput {

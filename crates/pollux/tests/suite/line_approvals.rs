@@ -50,7 +50,8 @@ fn a_command_that_is_not_shown_whole_cannot_be_approved() {
 
 #[test]
 fn a_long_change_is_shown_whole_before_the_approval() {
-    let content: String = (0..3000).map(|number| format!("line {number}\n")).collect();
+    let lines: Vec<String> = (0..3000).map(|number| format!("line {number}")).collect();
+    let content = lines.join("\n") + "\n";
     let write = json!({ "file_path": "a.txt", "content": content });
     let talk = Talk::with([reply().call("write_file", write), reply().text("Done.")]);
     talk.type_line("go");

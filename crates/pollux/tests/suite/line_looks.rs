@@ -33,7 +33,9 @@ fn colours_follow_the_wishes_of_the_user() {
         talk.type_line("/nosuch");
         talk.wait_for_text("Unknown command");
         let shown = transcript(&talk.terminal);
-        for coloured in ["\u{1b}[31m  -two\u{1b}[0m", "\u{1b}[32m  +zwei\u{1b}[0m", "\u{1b}[31mError: "] {
+        for coloured in
+            ["\u{1b}[31m  -two\u{1b}[0m", "\u{1b}[32m  +zwei\u{1b}[0m", "\u{1b}[31mError: "]
+        {
             assert_eq!(shown.contains(coloured), is_coloured, "{coloured:?} {shown:?}");
         }
         assert_eq!(shown.contains("\u{1b}[3"), is_coloured, "{shown:?}");
@@ -45,7 +47,8 @@ fn colours_follow_the_wishes_of_the_user() {
 #[test]
 fn the_prompt_shows_the_mode() {
     let talk = Talk::with([]);
-    for (mode, label) in [("plan", "\nplan >"), ("auto_edit", "\nauto_edit >"), ("default", "\n>")] {
+    for (mode, label) in [("plan", "\nplan >"), ("auto_edit", "\nauto_edit >"), ("default", "\n>")]
+    {
         talk.type_line(&format!("/mode {mode}"));
         let ends = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with(label);
         talk.terminal.wait_for(ends, SOON);
