@@ -1,8 +1,8 @@
 //! Output of the conversation: lines in order, and below them the input line.
 //!
 //! The output uses only printable characters, colours, line ends, carriage returns and backspaces:
-//! it never positions the cursor, and printed text never changes, except for the input line. Pure: the
-//! output goes to a buffer.
+//! it never positions the cursor, and printed text never changes, except for the input line and a
+//! screen that the user clears. Pure: the output goes to a buffer.
 
 use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 use unicode_segmentation::UnicodeSegmentation;

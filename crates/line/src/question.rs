@@ -14,7 +14,7 @@ const EXCERPT_LINES: usize = 500;
 /// Maximum number of bytes of these lines.
 const EXCERPT_BYTES: usize = 50_000;
 
-/// How much of a question is on the page.
+/// Part of a question that is on the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Extent {
     /// The beginning and the end, if the question is too long to read at a glance.

@@ -71,7 +71,7 @@ fn the_history_is_searched_and_changes_are_undone() {
     talk.terminal.send_key(Key::Ctrl('r'));
     talk.terminal.send("pars");
     talk.wait_for_text("(reverse-i-search)`pars': explain the parser");
-    // The word is deleted, the deletion is undone, and the word is deleted again and inserted twice.
+    // The word is deleted, the deletion is undone; the word is deleted and inserted twice.
     talk.terminal.send("\u{1b}[F\u{17}\u{1f}\u{17}\u{19}\u{19}\r");
     talk.wait_for_text("> explain the parserparser\nThree.");
     talk.end();
