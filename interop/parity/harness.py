@@ -1,6 +1,6 @@
 """Runs every case through the original and through Pollux and prints the differences.
 
-    harness.py --original PROGRAM --pollux PROGRAM [--sample N] [--list] [PATTERN ...]
+    harness.py --original PROGRAM --pollux PROGRAM [--sample N] [--seed S] [--list] [PATTERN ...]
 
 A pattern (a regular expression) selects the cases whose names contain a match. The last line of
 output is `parity: N cases, S same, D deliberate differences, F failures`. The exit code is 1 if F
@@ -9,6 +9,7 @@ is not 0.
 
 import argparse
 import difflib
+import hashlib
 import importlib
 import re
 import sys
@@ -49,12 +50,14 @@ def main():
     if arguments.list:
         print("\n".join(case.name for case in cases))
         return 0
+    if arguments.sample:
+        print(f"parity: {len(cases)} of {len(scenario.all_cases())} cases, seed {arguments.seed}")
     allowed = allowances.load(HERE / "differences.toml")
     with tempfile.TemporaryDirectory(prefix="parity-") as folder:
         verdicts = run_all(cases, arguments, allowed, Path(folder))
     failed = sum(bool(verdict.failures) for verdict in verdicts)
     deliberate = sum(bool(verdict.reasons and not verdict.failures) for verdict in verdicts)
-    if not (arguments.pattern or arguments.sample or arguments.leave_out):
+    if len(cases) == len(scenario.all_cases()):
         failed += report_idle(allowed)
     same = len(verdicts) - deliberate - sum(bool(verdict.failures) for verdict in verdicts)
     print(f"parity: {len(verdicts)} cases, {same} same, {deliberate} deliberate differences, "
@@ -66,25 +69,39 @@ def parse():
     parser = argparse.ArgumentParser(prog="harness.py", description=__doc__.split("\n")[0])
     parser.add_argument("--original", required=True, help="the program to be compared with")
     parser.add_argument("--pollux", required=True, help="the program under test")
-    parser.add_argument("--sample", type=int, metavar="N", help="only about N cases of all kinds")
-    parser.add_argument("--leave-out", metavar="PATTERN", help="but not these cases")
+    parser.add_argument("--sample", type=int, metavar="N",
+                        help="only N random cases, with at least one of each group")
+    parser.add_argument("--seed", default="", help="another seed gives another sample")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("pattern", nargs="*", help="only cases whose names match")
     return parser.parse_args()
 
 
 def chosen(cases, arguments):
-    """Returns the cases that match the patterns, or a sample of them at equal distances."""
+    """Returns the cases that match the patterns, or a sample of them."""
     if arguments.pattern:
         cases = [c for c in cases if any(re.search(p, c.name) for p in arguments.pattern)]
-    if arguments.leave_out:
-        cases = [c for c in cases if not re.search(arguments.leave_out, c.name)]
     if not cases:
         sys.exit("harness.py: no such case")
     if arguments.sample and arguments.sample < len(cases):
-        step = len(cases) / arguments.sample
-        cases = [cases[int(number * step)] for number in range(arguments.sample)]
+        cases = sampled(cases, arguments.sample, arguments.seed)
     return cases
+
+
+def sampled(cases, number, seed):
+    """Returns `number` random cases, at least one of each group, in the order of the cases. A group
+    has the same first word in its names. The same seed and names give the same sample."""
+    # The order of registration has no influence, and neither have cases of other groups.
+    def chance(name):
+        return hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+    order = sorted((case.name for case in cases), key=chance)
+    first = {}
+    for name in order:
+        first.setdefault(name.partition(".")[0], name)
+    kept = set(first.values())
+    kept.update([name for name in order if name not in kept][: max(number - len(kept), 0)])
+    return [case for case in cases if case.name in kept]
 
 
 def run_all(cases, arguments, allowed, folder):

@@ -8,8 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::process;
 
-/// Environment variable with the approximate number of cases that a test runs. A test without cases
-/// ignores it.
+/// Environment variable with the number of cases that a test runs. A test without cases ignores it.
 const SAMPLE: &str = "PARITY_SAMPLE";
 
 /// Runs one test, or all of them in alphabetical order. The first failure is an error.
