@@ -3,7 +3,8 @@
 An entry of `differences.toml` names cases and places by regular expressions, and the permitted
 difference: the matches of the regular expressions `original` and `pollux` are removed from the two
 values before they are compared again. So an entry permits exactly the text that it matches; the
-text around it must still be equal. An entry that permits nothing in a full run is an error, so that
+text around it must still be equal. An entry with `exactly` has a list of exact values instead. No
+entry permits any value on both sides. An entry that permits nothing in a full run is an error, so that
 the list stays up to date.
 """
 
@@ -13,6 +14,9 @@ from dataclasses import dataclass, field
 
 from compare import Difference
 
+# A value that no program has. An entry that permits it on both sides would permit any difference.
+ANY = 'neither\n{"program": "says this 1"}\n'
+STEP = re.compile(r"\Astep \d+: ")
 KEYS = {"cases", "where", "original", "pollux", "reason"}
 
 
@@ -25,29 +29,62 @@ class Allowance:
     original: re.Pattern | None
     pollux: re.Pattern | None
     reason: str
+    # Whether both values must match as a whole.
+    exact: bool = False
     used: set = field(default_factory=set)
 
     def covers(self, case, where):
-        return bool(self.cases.fullmatch(case) and self.where.fullmatch(where))
+        """Returns whether the entry applies to a place. One without a step applies to each step."""
+        places = (where, STEP.sub("", where))
+        return bool(self.cases.fullmatch(case) and any(map(self.where.fullmatch, places)))
+
+    def removed(self, original, pollux):
+        """Returns both values without the permitted text. An entry with patterns for both sides
+        permits nothing if it matches on one side only."""
+        found = [pattern.search(value) for pattern, value in ((self.original, original), (self.pollux, pollux)) if pattern]
+        if not all(found):
+            return original, pollux
+        return tuple(pattern.sub("", value) if pattern else value
+                     for pattern, value in ((self.original, original), (self.pollux, pollux)))
 
 
 def load(path):
     """Reads the list. An entry without a reason, or with an unknown key, is an error."""
     allowances = []
-    for number, entry in enumerate(tomllib.loads(path.read_text())["difference"], 1):
-        if unknown := entry.keys() - KEYS:
-            raise ValueError(f"{path.name}: entry {number} has unknown keys: {', '.join(unknown)}")
-        if not entry.get("reason") or not ("original" in entry or "pollux" in entry):
-            raise ValueError(f"{path.name}: entry {number} needs a reason and what differs")
-        allowances.append(
-            Allowance(
-                re.compile(entry.get("cases", ".*")),
-                re.compile(entry["where"]),
-                *(re.compile(entry[key]) if key in entry else None for key in ("original", "pollux")),
-                entry["reason"],
-            )
-        )
-    return allowances
+    for number, entry in enumerate(tomllib.loads(path.read_text()).get("difference", []), 1):
+        try:
+            if "exactly" in entry:
+                allowances += _exact(entry)
+            else:
+                allowances.append(_pattern(entry))
+        except ValueError as error:
+            raise ValueError(f"{path.name}: entry {number}: {error}") from error
+    # Exact values are compared before other entries remove a part.
+    return sorted(allowances, key=lambda allowance: not allowance.exact)
+
+
+def _exact(entry):
+    """Returns the values of an entry with exact values, each as an entry of its own."""
+    for value in entry["exactly"]:
+        if value.keys() != {"where", "original", "pollux"}:
+            raise ValueError("an exact value has a place, the value of the original and of Pollux")
+    texts = [(value["where"], *(f"\\A{re.escape(value[side])}\\Z" for side in ("original", "pollux")))
+             for value in entry["exactly"]]
+    rest = {key: value for key, value in entry.items() if key != "exactly"}
+    return [_pattern({**rest, "where": re.escape(where), "original": original, "pollux": pollux}, exact=True)
+            for where, original, pollux in texts]
+
+
+def _pattern(entry, exact=False):
+    if unknown := entry.keys() - KEYS:
+        raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
+    if not (entry.get("reason") and entry.get("where") and ("original" in entry or "pollux" in entry)):
+        raise ValueError("a reason is missing, or where or what differs")
+    original, pollux = (re.compile(entry[side]) if side in entry else None for side in ("original", "pollux"))
+    if all(side and not side.sub("", ANY) for side in (original, pollux)):
+        raise ValueError(f"any value is permitted on both sides ({entry['reason']})")
+    cases, where = (re.compile(entry.get(key, ".*")) for key in ("cases", "where"))
+    return Allowance(cases, where, original, pollux, entry["reason"], exact)
 
 
 def judge(case, difference, allowances):
@@ -58,8 +95,7 @@ def judge(case, difference, allowances):
     for allowance in allowances:
         if not allowance.covers(case, difference.where):
             continue
-        left = allowance.original.sub("", original) if allowance.original else original
-        right = allowance.pollux.sub("", pollux) if allowance.pollux else pollux
+        left, right = allowance.removed(original, pollux)
         if (left, right) != (original, pollux):
             used.append(allowance)
             original, pollux = left, right

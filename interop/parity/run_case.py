@@ -1,12 +1,11 @@
 """Creates the home and the project of a case, runs one program through its steps, and records."""
 
 import copy
-import hashlib
 import json
 import os
-import re
 import shutil
 import signal
+import stat
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,26 +34,43 @@ LAID_OUT = 1_700_000_000
 
 
 @dataclass
-class Outcome:
-    """Result of one step."""
+class Step:
+    """Recording of one step, as the program left it."""
 
     exit: int
-    stdout: str
-    stderr: str
+    stdout: bytes
+    stderr: bytes
     requests: list
     # Requests to the web.
     pages: list
+    # Port of the model's server.
+    port: int
+
+
+@dataclass
+class File:
+    """One file, link or empty folder. The content of a folder is None; of a link, its target."""
+
+    kind: str
+    mode: int
+    content: bytes | None
+
+
+@dataclass
+class Recording:
+    """Recording of one program's run through a case, with every file below the root."""
+
+    root: str
+    steps: list
+    files: dict
 
 
 def run(program, case, root):
-    """Runs the program through the case in the folder `root`. Returns its outcomes and the
-    project's files."""
+    """Runs the program through the case in the folder `root`, and returns the recording."""
     case = _placed(copy.deepcopy(case), str(root))
     _lay_out(case, root)
-    outcomes = []
-    for step in case.steps:
-        outcomes.append(_run_step(program, case, step, root))
-    return outcomes, tree(root / "project")
+    steps = [_run_step(program, case, step, root) for step in case.steps]
+    return Recording(str(root), steps, tree(root))
 
 
 def _placed(value, root):
@@ -141,10 +157,7 @@ def _run_step(program, case, step, root):
         model.close()
         if web:
             web.close()
-    requests = json.dumps(model.requests, ensure_ascii=False)
-    tasks = dict.fromkeys(re.findall(r"Created task ([0-9a-f]{6}):", requests))
-    out, err, requests = (_normal(words, root, model, tasks) for words in (out, err, requests))
-    return Outcome(status, out, err, json.loads(requests), web.requests if web else [])
+    return Step(status, out, err, model.requests, web.requests if web else [], model.port)
 
 
 def _program(argv, folder, environment, stdin):
@@ -166,53 +179,21 @@ def _program(argv, folder, environment, stdin):
     return process.returncode, out, err
 
 
-# Text that varies between runs of the same program, and its replacement.
-VARYING = [
-    (re.compile(pattern), instead)
-    for pattern, instead in [
-        (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "<time>"),
-        (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z", "<time>"),
-        (r"Process Group PGID: \d+", "Process Group PGID: <pid>"),
-        (r"Background PIDs: [\d, ]+", "Background PIDs: <pid>"),
-        (r"PID:? \d+(?!\d)", "PID: <pid>"),
-        (r'"(totalLatencyMs|durationMs|totalDurationMs|duration_ms)(\\?)":\s*\d+', r'"\1\2": 0'),
-        (r"_\d{13}_(\d+)", r"_<ms>_\1"),
-    ]
-]
-
-
-def _normal(output, root, model, tasks):
-    """Returns the output with paths, ports, ids, times and process numbers replaced by names. Tasks
-    are named by the order of their creation."""
-    words = output.decode("utf-8", "replace") if isinstance(output, bytes) else output
-    words = words.replace(str(root / "project"), PROJECT).replace(str(root / "home"), HOME)
-    words = words.replace(str(root), ROOT).replace(f"127.0.0.1:{model.port}", "<model>")
-    for pattern, instead in VARYING:
-        words = pattern.sub(instead, words)
-    for number, task in enumerate(tasks, 1):
-        words = words.replace(task, f"<task {number}>")
-    return words
-
-
 def tree(folder):
-    """Returns every file below a folder, except those in .git: mode and content, or the target of a
-    link, by path."""
+    """Returns every file, link and empty folder below a folder, by path."""
     found = {}
     for place, folders, files in os.walk(folder):
-        if place == str(folder) and ".git" in folders:
-            folders.remove(".git")
         for name in files + folders:
             path = Path(place, name)
+            mode = path.lstat().st_mode
             shown = str(path.relative_to(folder))
             if path.is_symlink():
-                found[shown] = f"-> {os.readlink(path)}"
+                found[shown] = File("link", 0, os.readlink(path).encode())
             elif path.is_dir():
-                if not any(path.iterdir()):
-                    found[shown + "/"] = "an empty folder"
+                if not os.listdir(path):
+                    found[shown + "/"] = File("folder", mode & 0o777, None)
+            elif stat.S_ISREG(mode):
+                found[shown] = File("file", mode & 0o777, path.read_bytes())
             else:
-                content = path.read_bytes()
-                if len(content) > 2000:
-                    content = hashlib.sha256(content).hexdigest()
-                found[shown] = f"{path.stat().st_mode & 0o777:o} {content!r}"
+                found[shown] = File("special", mode & 0o777, None)
     return found

@@ -22,6 +22,9 @@ FLASH = ["-m", "gemini-2.5-flash"]
 YOLO = FLASH + ["--approval-mode", "yolo"]
 GO = YOLO + ["-p", "go"]
 
+# Settings with which the original searches with ripgrep, as Pollux always does.
+RIPGREP = {"tools": {"useRipgrep": True}}
+
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
 # The smallest image: one pixel.
@@ -62,10 +65,6 @@ class Case:
     git: bool = False
     # Working directory of the program, relative to the root of the run.
     folder: str = "project"
-    # Further views of the requests: request, parts, context, tools, declarations, sources (text
-    # that the utility model gets to read), pages (requests to the web), final results (results of
-    # the calls in the last request).
-    views: tuple = ()
 
 
 LINK = "link to "

@@ -25,15 +25,15 @@ EVERYTHING = [
 ]
 
 for mode in ("default", "auto_edit", "plan", "yolo"):
-    case(f"approval.{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], files=FILES, script=EVERYTHING, views=("tools",))
-case("approval.yolo_flag", FLASH + ["-y", "-p", "go"], files=FILES, script=EVERYTHING, views=("tools",))
+    case(f"approval.{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], files=FILES, script=EVERYTHING)
+case("approval.yolo_flag", FLASH + ["-y", "-p", "go"], files=FILES, script=EVERYTHING)
 case("approval.stream_json", FLASH + ["-p", "go", "-o", "stream-json"], files=FILES, script=EVERYTHING)
 case("approval.yolo_refused", GO, settings={"security": {"disableYoloMode": True}})
 
 for mode in ("auto_edit", "plan", "yolo"):
-    case(f"approval.setting_{mode}", FLASH + ["-p", "go"], files=FILES, script=EVERYTHING, views=("tools",),
+    case(f"approval.setting_{mode}", FLASH + ["-p", "go"], files=FILES, script=EVERYTHING,
          settings={"general": {"defaultApprovalMode": mode}})
-case("approval.plan_switched_off", FLASH + ["--approval-mode", "plan", "-p", "go"], views=("tools",),
+case("approval.plan_switched_off", FLASH + ["--approval-mode", "plan", "-p", "go"],
      settings={"general": {"plan": {"enabled": False}}})
 case("approval.plan_files", FLASH + ["--approval-mode", "plan", "-p", "go"],
      script=[calls(write("md", "p.md"), write("txt", "p.txt"), write("outside", "/tmp/x.md")), text("done")])
@@ -44,16 +44,16 @@ case("approval.allowed_redirection", FLASH + ["-p", "go", "--allowed-tools", "ru
      script=turns(shell("redirected", "echo hi > f")))
 case("approval.allowed_tools_setting", FLASH + ["-p", "go"], settings={"tools": {"allowed": ["write_file", "ShellTool(git status)"]}},
      script=turns(write("write"), shell("listed", "git status"), shell("other", "git stash")), git=True)
-case("approval.excluded", views=("tools",), settings={"tools": {"exclude": ["write_file", "GlobTool"]}},
+case("approval.excluded", settings={"tools": {"exclude": ["write_file", "GlobTool"]}},
      script=turns(write("write"), call("glob", {"pattern": "*"}, "glob")))
-case("approval.excluded_command", views=("tools",), settings={"tools": {"exclude": ["run_shell_command(rm)"]}},
+case("approval.excluded_command", settings={"tools": {"exclude": ["run_shell_command(rm)"]}},
      script=turns(shell("listed", "rm x"), shell("other", "pwd")))
-case("approval.core", views=("tools",), settings={"tools": {"core": ["ReadFileTool", "glob"]}}, files=FILES,
+case("approval.core", settings={"tools": {"core": ["ReadFileTool", "glob"]}}, files=FILES,
      script=turns(write("write"), call("read_file", {"file_path": "a.txt"}, "read")))
-case("approval.core_commands", views=("tools",), settings={"tools": {"core": ["run_shell_command(ls)", "read_file"]}},
+case("approval.core_commands", settings={"tools": {"core": ["run_shell_command(ls)", "read_file"]}},
      script=turns(shell("listed", "ls"), shell("other", "pwd"), shell("both", "ls; pwd")))
-case("approval.core_empty", views=("tools",), settings={"tools": {"core": []}})
-case("approval.confirmation_required", views=("tools",), files=FILES, settings={"tools": {"confirmationRequired": ["read_file"]}},
+case("approval.core_empty", settings={"tools": {"core": []}})
+case("approval.confirmation_required", files=FILES, settings={"tools": {"confirmationRequired": ["read_file"]}},
      script=turns(call("read_file", {"file_path": "a.txt"}, "read")))
 case("approval.sandbox_unknown", GO, settings={"tools": {"sandbox": "zzz"}})
 case("approval.mode_is_no_word", ["--approval-mode", "nope", "-p", "x"])

@@ -36,14 +36,14 @@ ACCEPTED = {
     "list_extensions": ["--list-extensions"],
 }
 for name, argv in ACCEPTED.items():
-    case(f"arguments.{name}", argv, env={"GEMINI_MODEL": "gemini-2.5-flash"}, views=("request",))
+    case(f"arguments.{name}", argv, env={"GEMINI_MODEL": "gemini-2.5-flash"})
 
 MODELS = ["gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-3-flash-preview", "gemini-3.1-pro-preview", "gemini-3.5-flash",
           "flash", "pro", "flash-lite", "my-model", "models/gemini-2.5-pro"]
 for model in MODELS:
-    case(f"model.{model.replace('/', '_')}", ["-m", model, "-p", "x"], views=("request",))
-case("model.glued", ["-mgemini-2.5-pro", "-p", "x"], views=("request",))
-case("model.empty", ["-m", "", "-p", "x"], views=("request",))
+    case(f"model.{model.replace('/', '_')}", ["-m", model, "-p", "x"])
+case("model.glued", ["-mgemini-2.5-pro", "-p", "x"])
+case("model.empty", ["-m", "", "-p", "x"])
 
 
 def setting(name, settings, argv=None, **rest):
@@ -63,20 +63,20 @@ setting("not_json_json", '{"a": }', GO + ["-o", "json"])
 setting("list", "[]")
 setting("wrong_types", {"model": {"maxSessionTurns": "abc"}, "ui": {"hideTips": "maybe"}})
 setting("unknown_choice", {"output": {"format": "yaml"}})
-setting("model", {"model": {"name": "gemini-2.5-pro"}}, X, views=("request",))
-setting("model_by_variable", {"model": {"name": "gemini-2.5-pro"}}, X, env={"GEMINI_MODEL": "gemini-2.5-flash-lite"}, views=("request",))
-setting("interpolation", {"model": {"name": "${MY_MODEL:-gemini-2.5-flash}"}}, X, views=("request",))
-setting("project", {"model": {"name": "gemini-2.5-flash"}}, X, views=("request",),
+setting("model", {"model": {"name": "gemini-2.5-pro"}}, X)
+setting("model_by_variable", {"model": {"name": "gemini-2.5-pro"}}, X, env={"GEMINI_MODEL": "gemini-2.5-flash-lite"})
+setting("interpolation", {"model": {"name": "${MY_MODEL:-gemini-2.5-flash}"}}, X)
+setting("project", {"model": {"name": "gemini-2.5-flash"}}, X,
         files={".gemini/settings.json": '{"model":{"name":"gemini-2.5-pro"}} // comment'})
-setting("system", {"model": {"name": "gemini-2.5-flash"}}, X, views=("request",), beside={"sys.json": '{"model":{"name":"gemini-2.5-pro"}}'},
+setting("system", {"model": {"name": "gemini-2.5-flash"}}, X, beside={"sys.json": '{"model":{"name":"gemini-2.5-pro"}}'},
         env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "<root>/sys.json"})
 setting("alias", {"modelConfigs": {"customAliases": {"mine": {"extends": "chat-base-2.5", "modelConfig": {
     "model": "gemini-2.5-pro",
     "generateContentConfig": {"temperature": 0.3, "stopSequences": ["Q"], "maxOutputTokens": 77}}}}}},
-        ["-m", "mine", "-p", "x"], views=("request",))
+        ["-m", "mine", "-p", "x"])
 setting("override", {"modelConfigs": {"customOverrides": [{"match": {"model": "gemini-2.5-flash"}, "modelConfig": {
-    "generateContentConfig": {"seed": 4, "topK": 3, "thinkingConfig": {"thinkingBudget": 1}}}}]}}, views=("request",))
-setting("own_home", {}, env={"GEMINI_CLI_HOME": "<root>/other"}, views=("context",), beside={
+    "generateContentConfig": {"seed": 4, "topK": 3, "thinkingConfig": {"thinkingBudget": 1}}}}]}})
+setting("own_home", {}, env={"GEMINI_CLI_HOME": "<root>/other"}, beside={
     "other/.gemini/settings.json": json.dumps(BASE_SETTINGS),
     "other/.gemini/GEMINI.md": "other words"})
 NO_KEY = {"GEMINI_API_KEY": None}
@@ -87,28 +87,28 @@ case("auth.no_key", env=NO_KEY)
 case("auth.enforced_other", settings={"security": {"auth": {"enforcedType": "oauth-personal"}}})
 case("auth.unknown_kind", settings={"security": {"auth": {"selectedType": "nope"}}})
 case("auth.vertex_without_project", env=NO_KEY, settings={"security": {"auth": {"selectedType": "vertex-ai"}}})
-case("auth.custom_headers", env={"GEMINI_CLI_CUSTOM_HEADERS": "X-A: b, X-C:d,e"}, views=("request",))
+case("auth.custom_headers", env={"GEMINI_CLI_CUSTOM_HEADERS": "X-A: b, X-C:d,e"})
 case("auth.enforced_and_external", env=NO_KEY, settings={"security": {"auth": {
     "selectedType": "gemini-api-key", "enforcedType": "oauth-personal", "useExternal": True}}})
 case("auth.bad_base_url", env={"GOOGLE_GEMINI_BASE_URL": "nope"})
 case("auth.bad_base_url_json", GO + ["-o", "json"], env={"GOOGLE_GEMINI_BASE_URL": "nope"})
-case("model.empty_with_variable", ["-m", "", "-p", "x"], env={"GEMINI_MODEL": "gemini-2.5-flash"}, views=("request",))
+case("model.empty_with_variable", ["-m", "", "-p", "x"], env={"GEMINI_MODEL": "gemini-2.5-flash"})
 for model in ("gemini-3-flash", "gemini-3.1-flash-lite"):
-    case(f"model.{model}", ["-m", model, "-p", "x"], views=("request",))
-case("arguments.prompt_empty_and_words", ["-m", "gemini-2.5-flash", "-p", "", "hello", "there"], views=("request",))
+    case(f"model.{model}", ["-m", model, "-p", "x"])
+case("arguments.prompt_empty_and_words", ["-m", "gemini-2.5-flash", "-p", "", "hello", "there"])
 case("arguments.debug_by_variable", GO, env={"DEBUG": "1"})
 case("arguments.sandbox_off", GO + ["--no-sandbox"], settings={"tools": {"sandbox": True}})
 case("arguments.sandbox_inside", GO + ["--sandbox"], env={"SANDBOX": "box"})
 setting("maximum_of_attempts", {"general": {"maxAttempts": 0}})
 setting("aliases", {"modelConfigs": {"aliases": {"mine": {"extends": "chat-base", "modelConfig": {"model": "gemini-2.5-pro"}}}}},
-        ["-m", "mine", "-p", "x"], views=("request",))
+        ["-m", "mine", "-p", "x"])
 setting("aliases_beside_known", {"modelConfigs": {"aliases": {"mine": {"modelConfig": {"model": "gemini-2.5-pro"}}}}},
-        ["-m", "gemini-2.5-pro", "-p", "x"], views=("request",))
+        ["-m", "gemini-2.5-pro", "-p", "x"])
 setting("override_of_bases", {"modelConfigs": {"customOverrides": [
     {"match": {"model": "chat-base"}, "modelConfig": {"generateContentConfig": {"seed": 1, "topK": 1}}},
     {"match": {"model": "my-model"}, "modelConfig": {"generateContentConfig": {"seed": 2}}},
     {"match": {"model": "my-model", "isRetry": False}, "modelConfig": {"generateContentConfig": {"topK": 9}}}]}},
-        ["-m", "my-model", "-p", "x"], views=("request",))
+        ["-m", "my-model", "-p", "x"])
 setting("sandbox_by_variable", {"tools": {"sandbox": {"enabled": "${ON}"}}}, env={"ON": "false"})
 for command in ("model", "settings", "theme", "auth", "editor", "quit", "clear", "stats", "tools", "mcp", "memory show", "compress",
                 "chat list", "copy", "docs", "bug", "privacy", "init", "directory show", "extensions", "vim", "policies list",

@@ -1,17 +1,16 @@
 """GEMINI.md and its imports, the session's context, custom system instructions, more folders."""
 
-from scenario import GO, ROOT, call, case, turns
+from scenario import GO, RIPGREP, ROOT, call, case, turns
 
 FILES = {"GEMINI.md": "project words\n@./inc.md\n", "inc.md": "included @missing.md and `@code.md`\n"}
-BOTH = ("context", "request")
 
-case("context.project", files=FILES, git=True, views=BOTH)
-case("context.global", files=FILES, home={".gemini/GEMINI.md": "global words\n"}, views=BOTH)
-case("context.upwards_to_the_repository", files=FILES, views=BOTH, beside={"GEMINI.md": "upper words\n", ".git/HEAD": ""})
-case("context.upwards_without_repository", files=FILES, views=BOTH, beside={"GEMINI.md": "upper words\n"})
-case("context.other_names", files={"A.md": "a words\n", "B.md": "b words", "GEMINI.md": "g"}, views=BOTH,
+case("context.project", files=FILES, git=True)
+case("context.global", files=FILES, home={".gemini/GEMINI.md": "global words\n"})
+case("context.upwards_to_the_repository", files=FILES, beside={"GEMINI.md": "upper words\n", ".git/HEAD": ""})
+case("context.upwards_without_repository", files=FILES, beside={"GEMINI.md": "upper words\n"})
+case("context.other_names", files={"A.md": "a words\n", "B.md": "b words", "GEMINI.md": "g"},
      settings={"context": {"fileName": ["A.md", "B.md"]}})
-case("context.empty", files={"GEMINI.md": "  \n"}, views=BOTH)
+case("context.empty", files={"GEMINI.md": "  \n"})
 IMPORTS = {
     "GEMINI.md": "@./a.md\n@../w2.md\n@/etc/hostname\n@http://x\n@./nope.md\n@./c1.md\n"
                  "```\n@./a.md\n```\n@a.md mid @./d/e.md, end\n",
@@ -21,11 +20,11 @@ IMPORTS = {
     "d/e.md": "E @./f.md",
     "d/f.md": "F",
 }
-case("context.imports", files=IMPORTS, git=True, views=BOTH)
-case("context.imports_flat", files={"GEMINI.md": "@./a.md x\n@./c1.md", "a.md": "A", "c1.md": "c1 @./a.md"}, git=True, views=BOTH,
+case("context.imports", files=IMPORTS, git=True)
+case("context.imports_flat", files={"GEMINI.md": "@./a.md x\n@./c1.md", "a.md": "A", "c1.md": "c1 @./a.md"}, git=True,
      settings={"context": {"importFormat": "flat"}})
-case("context.no_tree", files=FILES, views=BOTH, settings={"context": {"includeDirectoryTree": False}})
-case("context.tree", git=True, views=BOTH, files={
+case("context.no_tree", files=FILES, settings={"context": {"includeDirectoryTree": False}})
+case("context.tree", git=True, files={
     **{f"d{i % 20}/f{i}.txt": "x" for i in range(260)},
     "node_modules/a/b.js": "", ".hid/x": "x", "z.txt": "z", "dist/q.js": "", "__pycache__/a.pyc": "x",
     ".gitignore": "ig/\n", "ig/x": "x", "Ab.txt": "", "ab/c.txt": "",
@@ -40,21 +39,21 @@ case("context.found_when_writing", git=True,
                   call("list_directory", {"dir_path": "s2"}, "list"),
                   call("replace", {"file_path": "s3/a.txt", "instruction": "i", "old_string": "q", "new_string": "r"}, "edit")))
 
-case("context.own_system", env={"GEMINI_SYSTEM_MD": "1"}, files={".gemini/system.md": "MY WORDS ${read_file_ToolName} ${zz}"}, views=BOTH)
+case("context.own_system", env={"GEMINI_SYSTEM_MD": "1"}, files={".gemini/system.md": "MY WORDS ${read_file_ToolName} ${zz}"})
 case("context.own_system_missing", env={"GEMINI_SYSTEM_MD": "1"})
 
 INCLUDED = {"inc/i.txt": "inc\n", "inc/GEMINI.md": "inc words\n", "inc/sub/j.txt": "j\n"}
 WITH = GO + ["--include-directories", ROOT + "/inc"]
-case("folders.read", WITH, beside=INCLUDED, files={"a.txt": "a\n"}, views=BOTH,
+case("folders.read", WITH, beside=INCLUDED, files={"a.txt": "a\n"},
      script=turns(call("read_file", {"file_path": ROOT + "/inc/i.txt"}, "read"), call("glob", {"pattern": "*.txt"}, "glob"),
                   call("list_directory", {"dir_path": ROOT + "/inc"}, "list")))
 case("folders.write", WITH, beside=INCLUDED, files={"a.txt": "a\n"},
      script=turns(call("write_file", {"file_path": ROOT + "/inc/n.txt", "content": "n"}, "write"),
                   call("run_shell_command", {"command": "pwd", "dir_path": ROOT + "/inc"}, "shell"),
                   call("read_file", {"file_path": "/etc/hostname"}, "outside")))
-case("folders.search", WITH, beside=INCLUDED, files={"a.txt": "a\n"},
+case("folders.search", WITH, settings=RIPGREP, beside=INCLUDED, files={"a.txt": "a\n"},
      script=turns(call("grep_search", {"pattern": "inc"}, "all"), call("grep_search", {"pattern": "inc", "dir_path": ROOT + "/inc"}, "one"),
                   call("glob", {"pattern": "**/*", "dir_path": ROOT + "/inc"}, "glob")))
-case("folders.setting", beside=INCLUDED, views=BOTH, settings={"context": {"includeDirectories": [ROOT + "/inc", ROOT + "/none"]}})
+case("folders.setting", beside=INCLUDED, settings={"context": {"includeDirectories": [ROOT + "/inc", ROOT + "/none"]}})
 case("folders.missing", GO + ["--include-directories", "/nonexistent"])
-case("context.private_memory", home={".gemini/tmp/project/memory/MEMORY.md": "a note\n", ".gemini/GEMINI.md": "mine\n"}, views=("request", "context"))
+case("context.private_memory", home={".gemini/tmp/project/memory/MEMORY.md": "a note\n", ".gemini/GEMINI.md": "mine\n"})

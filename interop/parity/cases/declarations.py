@@ -7,7 +7,7 @@ TOPICS = {"general": {"topicUpdateNarration": True}, "tools": {"useRipgrep": Tru
 
 
 def declared(name, argv=GO, settings=TOPICS, **rest):
-    case(f"declarations.{name}", argv, settings=settings, views=("tools", "declarations"), **rest)
+    case(f"declarations.{name}", argv, settings=settings, **rest)
 
 
 declared("all")

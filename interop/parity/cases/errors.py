@@ -2,7 +2,7 @@
 
 import json
 
-from scenario import GO, Failure, Raw, USAGE, api_error, call, calls, case, chunk, text, turns
+from scenario import GO, RIPGREP, Failure, Raw, USAGE, api_error, call, calls, case, chunk, text, turns
 
 ONCE = {"general": {"maxAttempts": 1}}
 ERRORS = {
@@ -47,7 +47,7 @@ ANSWERS = {
 }
 for name, answer in ANSWERS.items():
     case(f"answers.{name}", GO + ["-o", "stream-json"], script=[answer] * 6)
-case("answers.better_the_second_time", GO + ["-o", "stream-json"], script=[[chunk([{"text": "part"}])], text("good")], views=("request",))
+case("answers.better_the_second_time", GO + ["-o", "stream-json"], script=[[chunk([{"text": "part"}])], text("good")])
 case("answers.call_then_cut", GO + ["-o", "stream-json"], files=A, script=[[chunk([READ], "MAX_TOKENS")], text("x")])
 case("answers.not_json", GO + ["-o", "json"], settings=ONCE, script=[Raw("data: {not json}\n\n")] * 5)
 case("answers.cut_in_the_middle", GO + ["-o", "json"], settings=ONCE, script=[Raw('data: {"candidates":[')] * 5)
@@ -55,13 +55,13 @@ case("answers.no_bytes", GO + ["-o", "json"], settings=ONCE, script=[Raw("")] * 
 case("answers.unix_line_ends", GO + ["-o", "json"], script=[Raw("data: " + json.dumps(text("hi")[0]) + "\n\n")])
 
 case("calls.unknown_tool", script=turns(call("read_fil", {"file_path": "a"}, "close"), call("zzzzzzzzzz", {}, "far")))
-case("calls.older_name", files=A, script=turns(call("search_file_content", {"pattern": "x"}, "older")))
+case("calls.older_name", files=A, settings=RIPGREP, script=turns(call("search_file_content", {"pattern": "x"}, "older")))
 case("calls.class_name", script=turns(call("ReadFile", {}, "class")))
 case("calls.not_for_scripts", script=turns(call("ask_user", {}, "ask")))
 case("calls.arguments_of_no_object", script=turns(call("read_file", "text", "text"), call("read_file", [1], "list")))
 case("calls.no_arguments", script=turns({"functionCall": {"name": "read_file", "id": "none"}}))
 case("calls.missing_arguments", script=turns(call("replace", {}, "replace"), call("list_directory", {"dir_path": None}, "null")))
-case("calls.no_ids", files=A, views=("request",), script=[
+case("calls.no_ids", files=A, script=[
     calls(call("read_file", {"file_path": "a.txt"}, None), call("read_file", {"file_path": "a.txt"}, None)), text("x")])
 case("calls.same_id_twice", files={"a.txt": "x", "b.txt": "y"}, script=[
     calls(call("read_file", {"file_path": "a.txt"}, "same"), call("read_file", {"file_path": "b.txt"}, "same")), text("x")])

@@ -110,19 +110,19 @@ formats("prompt.denied", at("BeforeAgent", says({"decision": "deny", "reason": "
 formats("prompt.stopped", at("BeforeAgent", says({"continue": False, "stopReason": "s", "reason": "r"})), script=NEVER)
 hooks("prompt.stopped_with_message", at("BeforeAgent", says({"continue": False, "stopReason": "s", "systemMessage": "m"})), script=NEVER)
 hooks("prompt.without_reason", at("BeforeAgent", says({"decision": "block"})), script=NEVER)
-hooks("prompt.context", at("BeforeAgent", special(additionalContext="ctx <b> & c")), views=("request",))
-hooks("prompt.context_of_two", at("BeforeAgent", [special(additionalContext="one"), special(additionalContext="two")]), views=("request",))
+hooks("prompt.context", at("BeforeAgent", special(additionalContext="ctx <b> & c")))
+hooks("prompt.context_of_two", at("BeforeAgent", [special(additionalContext="one"), special(additionalContext="two")]))
 hooks("prompt.matcher", at("BeforeAgent", says({"decision": "deny", "reason": "no"}), matcher="nothing"), script=NEVER)
-hooks("session.context", at("SessionStart", special(additionalContext="ctx <b>")), views=("request",))
+hooks("session.context", at("SessionStart", special(additionalContext="ctx <b>")))
 hooks("session.matcher", at("SessionStart", special(additionalContext="a"), matcher="startup"),
-      at("SessionStart", special(additionalContext="b"), matcher="start.*"), views=("request",))
+      at("SessionStart", special(additionalContext="b"), matcher="start.*"))
 hooks("session.denied", at("SessionStart", says({"decision": "deny", "continue": False, "reason": "r"})))
 hooks("session.ended", at("SessionEnd", "sleep 1; echo ended > out", matcher="exit"))
 hooks("end.blocked", at("AfterAgent", "grep -q 'stop_hook_active\":false' && echo '{\"decision\":\"block\",\"reason\":\"more\"}'; true"),
-      script=[text("a"), text("b")], views=("request",))
+      script=[text("a"), text("b")])
 hooks("end.blocked_and_forgotten",
       at("AfterAgent", "grep -q 'stop_hook_active\":false' && echo '{\"decision\":\"block\",\"reason\":\"more\",\"hookSpecificOutput\":{\"clearContext\":true}}'; true"),
-      script=[text("a"), text("b")], views=("request",))
+      script=[text("a"), text("b")])
 formats("end.stopped", at("AfterAgent", says({"continue": False, "stopReason": "s"})))
 hooks("end.told_again", at("AfterAgent", KEEP + "; test $(wc -l < events) -lt 3 && echo '{\"decision\":\"deny\",\"reason\":\"more\"}'; true"),
       script=[text("a"), text("b"), text("c")])
@@ -134,19 +134,18 @@ formats("request.answered", at("BeforeModel", says({"decision": "deny", "reason"
 hooks("request.denied", at("BeforeModel", says({"decision": "deny", "reason": "no"})), at("AfterAgent", KEEP), script=NEVER)
 formats("request.stopped", at("BeforeModel", says({"continue": False, "stopReason": "s"})), script=NEVER)
 hooks("request.answer_without_denial", at("BeforeModel", special(llm_response=SYNTHETIC)))
-hooks("request.messages", at("BeforeModel", special(llm_request={"messages": [{"role": "user", "content": "NEW"}]})), views=("request",))
+hooks("request.messages", at("BeforeModel", special(llm_request={"messages": [{"role": "user", "content": "NEW"}]})))
 hooks("request.more_messages",
-      at("BeforeModel", special(llm_request={"messages": [{"role": "user", "content": "A"}, {"role": "model", "content": "B"}, {"role": "user", "content": "C"}]})),
-      views=("request",))
-hooks("request.model", at("BeforeModel", special(llm_request={"model": "gemini-2.5-pro"})), views=("request",))
-hooks("request.whole_config", at("BeforeModel", special(llm_request={"config": {"temperature": 0.1, "topP": 0.5, "topK": 3, "maxOutputTokens": 99}})), views=("request",))
-hooks("request.part_of_config", at("BeforeModel", special(llm_request={"config": {"temperature": 0.1}})), views=("request",))
+      at("BeforeModel", special(llm_request={"messages": [{"role": "user", "content": "A"}, {"role": "model", "content": "B"}, {"role": "user", "content": "C"}]})))
+hooks("request.model", at("BeforeModel", special(llm_request={"model": "gemini-2.5-pro"})))
+hooks("request.whole_config", at("BeforeModel", special(llm_request={"config": {"temperature": 0.1, "topP": 0.5, "topK": 3, "maxOutputTokens": 99}})))
+hooks("request.part_of_config", at("BeforeModel", special(llm_request={"config": {"temperature": 0.1}})))
 hooks("request.one_after_the_other",
       at("BeforeModel", [special(llm_request={"model": "gemini-2.5-pro"}), KEEP], sequential=True))
 for mode in ("NONE", "ANY", "AUTO"):
-    hooks(f"tools.{mode}", at("BeforeToolSelection", special(toolConfig={"mode": mode, "allowedFunctionNames": ["glob", "read_file"]})), views=("tools",))
+    hooks(f"tools.{mode}", at("BeforeToolSelection", special(toolConfig={"mode": mode, "allowedFunctionNames": ["glob", "read_file"]})))
 hooks("tools.union", at("BeforeToolSelection", [special(toolConfig={"mode": "ANY", "allowedFunctionNames": ["read_file"]}),
-                                                special(toolConfig={"mode": "AUTO", "allowedFunctionNames": ["glob"]})]), views=("tools",))
+                                                special(toolConfig={"mode": "AUTO", "allowedFunctionNames": ["glob"]})]))
 REPLACED = {"candidates": [{"content": {"role": "model", "parts": ["[cut]"]}, "finishReason": "STOP"}]}
 formats("answer.replaced", at("AfterModel", special(llm_response=REPLACED)))
 hooks("answer.replaced_by_nothing", at("AfterModel", special(llm_response={"text": "T"})))

@@ -1,6 +1,6 @@
 """The three output formats, the order of calls, and the parts that go back to the model."""
 
-from scenario import GO, YOLO, call, calls, case, chunk, text
+from scenario import GO, RIPGREP, YOLO, call, calls, case, chunk, text
 
 FILES = {"a.txt": "alpha\n", "b.txt": "beta\n", "d/x.txt": "x\n"}
 
@@ -35,7 +35,7 @@ WRONG = [
 ]
 for form in ("text", "json", "stream-json"):
     case(f"output.{form}", GO + ["-o", form], files=FILES, script=WORK)
-    case(f"output.{form}_with_failures", GO + ["-o", form], files=FILES, script=WRONG)
+    case(f"output.{form}_with_failures", GO + ["-o", form], files=FILES, script=WRONG, settings=RIPGREP)
 
 THOUGHT = {"promptTokenCount": 20, "candidatesTokenCount": 5, "totalTokenCount": 30, "thoughtsTokenCount": 5,
            "cachedContentTokenCount": 8, "toolUsePromptTokenCount": 2}
@@ -59,7 +59,7 @@ case("output.lines_counted", GO + ["-o", "json"], files={"a.txt": "1\n2\n3\n", "
     calls(call("replace", {"file_path": "a.txt", "instruction": "i", "old_string": "4", "new_string": "44\n45"}, "edit")),
     text("done")])
 
-case("order.as_called", GO + ["-o", "stream-json"], files=FILES, views=("request",), script=[
+case("order.as_called", GO + ["-o", "stream-json"], files=FILES, script=[
     calls(call("run_shell_command", {"command": "sleep 0.4; echo slow"}, "slow"),
           call("run_shell_command", {"command": "echo fast"}, "fast"), read("read")), text("done")])
 case("order.with_refused_calls", GO + ["-o", "stream-json"], files=FILES, script=[
@@ -70,19 +70,19 @@ case("order.waits", files=FILES, script=[
           call("run_shell_command", {"command": "sleep 0.2; echo y >> w.txt"}, "shell"),
           call("read_file", {"file_path": "w.txt", "wait_for_previous": True}, "read")), text("done")])
 
-case("replayed.signatures", files=FILES, views=("request",), script=[
+case("replayed.signatures", files=FILES, script=[
     [chunk([{"text": "thinking", "thought": True, "thoughtSignature": "QUJD"}]), chunk([{"text": "I will"}]),
      chunk([read("s1", thoughtSignature="U0lH"), read("s2", "b.txt")], "STOP")],
     [chunk([read("s3", "d/x.txt")], "STOP")],
     [chunk([{"text": "fin", "thoughtSignature": "WFla"}], "STOP")]])
-case("replayed.text_around_calls", files=FILES, views=("request",), script=[
+case("replayed.text_around_calls", files=FILES, script=[
     [chunk([{"text": "before"}, read("r"), {"text": "after"}], "STOP")], text("done")])
-case("replayed.calls_in_two_chunks", files=FILES, views=("request",), script=[
+case("replayed.calls_in_two_chunks", files=FILES, script=[
     [chunk([read("r")]), chunk([{"text": "between"}]), chunk([call("glob", {"pattern": "*"}, "g")], "STOP")], text("done")])
-case("replayed.other_parts", files=FILES, views=("request",), script=[
+case("replayed.other_parts", files=FILES, script=[
     [chunk([{"executableCode": {"language": "PYTHON", "code": "1"}},
             {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}, read("r")], "STOP")], text("done")])
-case("replayed.thoughts_between", files=FILES, views=("request",), script=[
+case("replayed.thoughts_between", files=FILES, script=[
     [chunk([{"text": "t1", "thought": True}]), chunk([{"text": "seen"}]), chunk([{"text": "t2", "thought": True}, read("r")], "STOP")],
     text("done")])
 

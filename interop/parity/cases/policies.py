@@ -52,10 +52,10 @@ def policy(name, file, calls, argv=DEFAULT, files=FILES, home=None, **rest):
 
 policy("tool", rule(), sh("echo a", "pwd") + write("n.txt"))
 policy("tools", rule(["write_file", "web_fetch"]), sh("echo a") + write("n.txt"))
-policy("tool_denied", rule("read_file", "deny"), read("a.txt") + glob(), views=("tools",))
-policy("all_denied", rule("*", "deny", 999), read("a.txt") + glob() + sh("echo a"), views=("tools",))
+policy("tool_denied", rule("read_file", "deny"), read("a.txt") + glob())
+policy("all_denied", rule("*", "deny", 999), read("a.txt") + glob() + sh("echo a"))
 policy("all_allowed", rule("*"), sh("echo a") + write("n.txt") + read("a.txt"))
-policy("older_name", rule("search_file_content", "deny"), [call("grep_search", {"pattern": "a"}, "grep")], views=("tools",))
+policy("older_name", rule("search_file_content", "deny"), [call("grep_search", {"pattern": "a"}, "grep")])
 policy("class_name", rule("ShellTool"), sh("echo a"))
 policy("no_such_tool", rule("writ_file", "deny"), write("n.txt"), argv=YOLO)
 policy("nothing_like_a_tool", rule("something_else_entirely", "deny"), write("n.txt"), argv=YOLO)
@@ -171,7 +171,7 @@ policy("args_sorted", rule(WRITE, argsPattern="\"content\":\"x\".,.\"file_path\"
        [call(WRITE, {"file_path": "n.txt", "content": "x"}, "one"), call(WRITE, {"content": "x", "file_path": "m.txt"}, "two")])
 policy("args_none", rule("list_directory", "deny", argsPattern="dir_path"),
        [call("list_directory", {"dir_path": "."}, "with"), call("list_directory", {}, "without")])
-policy("args_deny", rule("read_file", "deny", argsPattern="notes"), read("a.txt", "notes.md"), argv=YOLO, views=("tools",))
+policy("args_deny", rule("read_file", "deny", argsPattern="notes"), read("a.txt", "notes.md"), argv=YOLO)
 policy("args_case", rule("read_file", "deny", argsPattern="A\\.TXT"), read("a.txt"))
 policy("args_anything", rule(WRITE, argsPattern=".*"), write("n.txt"))
 policy("args_empty", rule(WRITE, argsPattern=""), write("n.txt"))
@@ -239,7 +239,7 @@ policy("broken_folder", None, sh("echo a"), home={".gemini/policies/p.toml/x": "
 
 
 def settings(name, calls, argv=DEFAULT, file=None, **tools):
-    policy(f"settings_{name}", file, calls, argv=argv, settings={"tools": tools}, views=("tools",))
+    policy(f"settings_{name}", file, calls, argv=argv, settings={"tools": tools})
 
 
 settings("allowed", sh("echo a") + write("n.txt"), allowed=[SHELL])

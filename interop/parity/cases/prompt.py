@@ -2,21 +2,21 @@
 
 from scenario import GO, PNG, PROJECT, ROOT, YOLO, case
 
-case("stdin.with_prompt", YOLO + ["-p", "PROMPT"], stdin="data\n", views=("request",))
-case("stdin.alone", YOLO, stdin="only\n", views=("request",))
-case("stdin.with_positional", YOLO + ["a", "b"], stdin="data", views=("request",))
+case("stdin.with_prompt", YOLO + ["-p", "PROMPT"], stdin="data\n")
+case("stdin.alone", YOLO, stdin="only\n")
+case("stdin.with_positional", YOLO + ["a", "b"], stdin="data")
 case("stdin.empty", YOLO, stdin="")
 case("stdin.blank", YOLO, stdin="  \n")
 case("stdin.none", YOLO)
-case("stdin.invalid_utf8", YOLO + ["-p", "q"], stdin=b"a\xffb", views=("request",))
+case("stdin.invalid_utf8", YOLO + ["-p", "q"], stdin=b"a\xffb")
 case("stdin.nine_megabytes", YOLO + ["-p", "q"], stdin=b"a" * (9 * 1024 * 1024))
-case("prompt.positional", YOLO + ["hello", "there world"], views=("request",))
+case("prompt.positional", YOLO + ["hello", "there world"])
 case("prompt.empty", YOLO + ["-p", ""])
-case("prompt.blank", YOLO + ["-p", "   "], views=("request",))
-case("prompt.equals", YOLO + ["--prompt=x"], views=("request",))
-case("prompt.comment", YOLO + ["-p", "// hi"], views=("request",))
-case("prompt.starred", YOLO + ["-p", "/* hi"], views=("request",))
-case("prompt.unknown_command", YOLO + ["-p", "/nosuch x"], views=("request",))
+case("prompt.blank", YOLO + ["-p", "   "])
+case("prompt.equals", YOLO + ["--prompt=x"])
+case("prompt.comment", YOLO + ["-p", "// hi"])
+case("prompt.starred", YOLO + ["-p", "/* hi"])
+case("prompt.unknown_command", YOLO + ["-p", "/nosuch x"])
 
 FILES = {
     "a.txt": "alpha\n",
@@ -75,11 +75,11 @@ PROMPTS = {
 }
 
 for name, prompt in PROMPTS.items():
-    case(f"at.{name}", YOLO + ["-p", prompt], files=FILES, git=True, views=("request", "parts"))
+    case(f"at.{name}", YOLO + ["-p", prompt], files=FILES, git=True)
 case("at.included_folder", YOLO + ["--include-directories", ROOT + "/inc", "-p", "see @i.txt"],
-     beside={"inc/i.txt": "inc\n"}, views=("request", "parts"))
+     beside={"inc/i.txt": "inc\n"})
 
-case("at.folder_with_context_file", GO[:-1] + ["look at @d"], files={"d/GEMINI.md": "words\n", "d/a.txt": "a\n"}, views=("parts",))
-case("at.without_glob", GO[:-1] + ["look at @deep.txt"], files={"d/e/deep.txt": "deep\n"}, settings={"tools": {"exclude": ["glob"]}}, views=("parts",))
+case("at.folder_with_context_file", GO[:-1] + ["look at @d"], files={"d/GEMINI.md": "words\n", "d/a.txt": "a\n"})
+case("at.without_glob", GO[:-1] + ["look at @deep.txt"], files={"d/e/deep.txt": "deep\n"}, settings={"tools": {"exclude": ["glob"]}})
 case("stdin.none_json", YOLO + ["-o", "json"], stdin="")
 case("stdin.none_stream_json", YOLO + ["-o", "stream-json"], stdin="")

@@ -106,15 +106,15 @@ read("malformed_path", newline=of("a\nb.txt"), tab=of("a\tb"), long=of("x" * 300
 read("arguments", number=of(5), none={}, blank=of(""), spaces=of("   "), list=of(["a"]), yes=of(True))
 read("unknown_arguments", extra=a(bogus=1), offset=a(offset=1, limit=2))
 
-case("read_file.two_at_once", files=FILES, git=True, views=("request",), script=[
+case("read_file.two_at_once", files=FILES, git=True, script=[
     calls(call("read_file", of("a.txt"), "a"), call("read_file", of("crlf.txt"), "b")), text("done")])
 case("read_file.ignored_without_git", files=FILES,
      script=turns(call("read_file", of("ignored.txt"), "git"), call("read_file", of("gemign.txt"), "gemini")))
-case("read_file.picture_among_texts", files=FILES, views=("request",), script=[
+case("read_file.picture_among_texts", files=FILES, script=[
     calls(call("read_file", of("img.png"), "png"), call("read_file", of("a.txt"), "txt"),
           call("read_file", of("d.pdf"), "pdf")), text("done")])
 case("read_file.picture_for_gemini_3", ["-m", "gemini-3-pro-preview", "--approval-mode", "yolo", "-p", "go"],
-     files=FILES, views=("request",),
+     files=FILES,
      script=turns(call("read_file", of("img.png"), "png"), call("read_file", of("d.pdf"), "pdf")))
 case("read_file.more_than_20_mb", files={"huge.txt": ("y" * 99 + "\n") * 215_000},
      script=turns(call("read_file", of("huge.txt"), "huge")))

@@ -1,6 +1,6 @@
 """list_directory, glob and grep_search, over one project."""
 
-from scenario import HOME, LINK, PROJECT, call, case, tool_case, turns
+from scenario import HOME, LINK, PROJECT, RIPGREP, call, case, tool_case, turns
 
 FILES = {
     "a.txt": "one\ntwo\nthree\nfour\nfive\n",
@@ -45,7 +45,7 @@ def globbing(name, **calls_by_id):
 
 def grepping(name, **calls_by_id):
     tool_case(f"grep_search.{name}", "grep_search", calls_by_id, files=FILES, git=True,
-              settings={"tools": {"useRipgrep": True}})
+              settings=RIPGREP)
 
 
 def of(path, **arguments):
@@ -107,7 +107,7 @@ grepping("arguments", none={}, blank=matching(""), negative=matching("foo", cont
          text=matching("foo", context="2"), flag=matching("foo", names_only="x"))
 
 NAMES = {name: "x\n" for name in ("über.txt", "zeta.txt", "ärger.txt", "alpha.txt", "éa.txt", "eb.txt", "Ea.txt", "日.txt", "ß.txt", "st.txt", "_a.txt", "10.txt", "9.txt")}
-case("list_directory.names", files=NAMES, views=("context",), script=turns(
+case("list_directory.names", files=NAMES, script=turns(
     call("list_directory", {"dir_path": "."}, "list"), call("glob", {"pattern": "*.txt"}, "glob")))
 case("glob.env", files={".env": "A=1\n", ".env.example": "A=\n", "d/.env": "B=1\n"}, script=turns(
     call("glob", {"pattern": "**/.env*"}, "glob"), call("list_directory", {"dir_path": "."}, "list"),
@@ -127,4 +127,4 @@ tool_case("grep_search.places", "grep_search", {
     "log": {"pattern": "needle", "include_pattern": "*.log"},
     "around": {"pattern": "n(?=eedle)"}, "inline": {"pattern": "(?i)NEEDLE", "dir_path": "dist"},
     "without": {"pattern": "needle", "exclude_pattern": "(?=x)y"},
-}, files=grepping_files, git=True, settings={"tools": {"useRipgrep": True}})
+}, files=grepping_files, git=True, settings=RIPGREP)

@@ -14,9 +14,9 @@ def prompt(words, *more):
 READ = [calls(call("read_file", {"file_path": "a.txt"}, "read"), say="before"), text("first answer")]
 
 case("sessions.none", LIST)
-case("sessions.resume_latest", files={"a.txt": "q\n"}, views=("request",),
+case("sessions.resume_latest", files={"a.txt": "q\n"},
      steps=[Step(prompt("first"), READ), Step(prompt("second", "--resume", "latest"), [text("second answer")])])
-case("sessions.resume_by_number", files={"a.txt": "q\n"}, views=("request",),
+case("sessions.resume_by_number", files={"a.txt": "q\n"},
      steps=[Step(prompt("first"), READ), Step(prompt("second", "--resume", "1"), [text("second answer")])])
 case("sessions.resume_stream_json",
      steps=[Step(GO + ["-o", "stream-json"], [text("x")]), Step(GO + ["-o", "stream-json", "-r", "latest"], [text("y")])])
@@ -26,7 +26,7 @@ case("sessions.delete", steps=[Step(prompt("first"), [text("x")]), Step(["--dele
 case("sessions.delete_unknown", steps=[Step(prompt("first"), [text("x")]), Step(["--delete-session", "99"]), Step(["--delete-session", "zz"])])
 case("sessions.given_id",
      steps=[Step(prompt("first", "--session-id", "my-id_1"), [text("x")]), Step(prompt("again", "--session-id", "my-id_1"), [text("x")]),
-            Step(prompt("second", "--resume", "my-id_1"), [text("y")])], views=("request",))
+            Step(prompt("second", "--resume", "my-id_1"), [text("y")])])
 case("sessions.resume_unknown", steps=[Step(prompt("first"), [text("x")]), Step(prompt("y", "--resume", "nope")), Step(prompt("y", "--resume", "7")),
                                        Step(prompt("y", "--resume", "0"))])
 case("sessions.resume_none", prompt("x", "--resume", "latest"))
@@ -42,7 +42,7 @@ _cut = "\n".join([
     json.dumps({"id": "m2", "timestamp": "2026-01-01T00:00:01.000Z", "type": "gemini", "content": "hi"}),
     '{"id":"m3","ty',
 ])
-case("sessions.cut_short", home={".gemini/tmp/project/chats/session-2026-01-01T00-00-aaaaaaaa.jsonl": _cut}, views=("request",),
+case("sessions.cut_short", home={".gemini/tmp/project/chats/session-2026-01-01T00-00-aaaaaaaa.jsonl": _cut},
      steps=[Step(prompt("next", "--resume", "aaaaaaaa-1"), [text("x")])])
 
 _recorded = json.dumps({"method": "generateContentStream", "response": text("scripted")}) + "\n"

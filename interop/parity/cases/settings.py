@@ -18,7 +18,7 @@ def project(**settings):
 
 def model(name, user=None, **rest):
     """Registers a case that shows the model chosen by settings and variables only."""
-    case(f"settings.{name}", X, settings={"model": {"name": user}} if user else {}, views=("request",), **rest)
+    case(f"settings.{name}", X, settings={"model": {"name": user}} if user else {}, **rest)
 
 
 # ---- Precedence of layers
@@ -26,50 +26,50 @@ def model(name, user=None, **rest):
 model("project_over_user", "gemini-2.5-flash", files=project(model={"name": PRO}))
 model("variable_over_project", "gemini-2.5-flash", files=project(model={"name": PRO}), env={"GEMINI_MODEL": LITE})
 model("empty_variable", PRO, env={"GEMINI_MODEL": ""})
-case("settings.flag_over_variable", FLASH + X, settings={"model": {"name": PRO}}, env={"GEMINI_MODEL": LITE}, views=("request",))
+case("settings.flag_over_variable", FLASH + X, settings={"model": {"name": PRO}}, env={"GEMINI_MODEL": LITE})
 model("dotenv_over_project", "gemini-2.5-flash", files={**project(model={"name": PRO}), ".env": f"GEMINI_MODEL={LITE}\n"})
 model("own_dotenv_first", files={".gemini/.env": f"GEMINI_MODEL={PRO}\n", ".env": f"GEMINI_MODEL={LITE}\n"})
 model("home_dotenv", home={".env": f"GEMINI_MODEL={PRO}\n"})
 model("home_gemini_dotenv", home={".gemini/.env": f"GEMINI_MODEL={PRO}\n", ".env": f"GEMINI_MODEL={LITE}\n"})
 model("dotenv_under_variable", files={".env": f"GEMINI_MODEL={PRO}\n"}, env={"GEMINI_MODEL": LITE})
 case("settings.excluded_from_dotenv", X, settings={**FLASH_MODEL, "advanced": {"excludedEnvVars": ["GEMINI_MODEL"]}},
-     files={".env": f"GEMINI_MODEL={PRO}\n"}, views=("request",))
+     files={".env": f"GEMINI_MODEL={PRO}\n"})
 case("settings.excluded_but_own_dotenv", X, settings={**FLASH_MODEL, "advanced": {"excludedEnvVars": ["GEMINI_MODEL"]}},
-     files={".gemini/.env": f"GEMINI_MODEL={PRO}\n"}, views=("request",))
+     files={".gemini/.env": f"GEMINI_MODEL={PRO}\n"})
 case("settings.format_of_project", FLASH + X, files=project(output={"format": "json"}))
 case("settings.null_in_project", FLASH + X, settings={"output": {"format": "json"}}, files=project(output={"format": None}))
 case("settings.format_flag_over_project", FLASH + X + ["-o", "text"], files=project(output={"format": "json"}))
 case("settings.in_the_home_directory", folder="home", settings={"context": {"includeDirectories": [ROOT + "/inc"]}},
      beside={"inc/a.txt": "a"}, script=turns(call("list_directory", {"dir_path": ROOT + "/inc"}, "list")))
-case("settings.defaults_of_the_system", FLASH + X, views=("request",), beside={"sys.json": '{"model":{"name":"gemini-2.5-pro"}}'},
+case("settings.defaults_of_the_system", FLASH + X, beside={"sys.json": '{"model":{"name":"gemini-2.5-pro"}}'},
      env={"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": ROOT + "/sys.json"})
 case("settings.admin_in_files", GO, settings={"admin": {"secureModeEnabled": True}},
      files=project(admin={"secureModeEnabled": True}))
 
 # ---- Merging of layers
 
-case("settings.exclude_is_joined", settings={"tools": {"exclude": ["glob"]}}, views=("tools",),
+case("settings.exclude_is_joined", settings={"tools": {"exclude": ["glob"]}},
      files=project(tools={"exclude": ["grep_search", "glob"]}))
-case("settings.core_is_replaced", settings={"tools": {"core": ["glob", "read_file"]}}, views=("tools",),
+case("settings.core_is_replaced", settings={"tools": {"core": ["glob", "read_file"]}},
      files=project(tools={"core": ["read_file", "list_directory"]}))
-case("settings.folders_are_joined", views=("context",), beside={"one/a.txt": "a", "two/b.txt": "b"},
+case("settings.folders_are_joined", beside={"one/a.txt": "a", "two/b.txt": "b"},
      settings={"context": {"includeDirectories": [ROOT + "/one"]}},
      files=project(context={"includeDirectories": [ROOT + "/two"]}))
-case("settings.one_folder_without_list", views=("context",), beside={"one/a.txt": "a", "two/b.txt": "b"},
+case("settings.one_folder_without_list", beside={"one/a.txt": "a", "two/b.txt": "b"},
      settings={"context": {"includeDirectories": [ROOT + "/one"]}},
      files=project(context={"includeDirectories": ROOT + "/two"}))
-case("settings.file_names_are_replaced", views=("context",), settings={"context": {"fileName": ["A.md"]}},
+case("settings.file_names_are_replaced", settings={"context": {"fileName": ["A.md"]}},
      files={**project(context={"fileName": ["B.md"]}), "A.md": "words of A", "B.md": "words of B"})
-case("settings.aliases_are_merged", ["-m", "mine", *X], views=("request",), settings={"modelConfigs": {"customAliases": {"mine": {
+case("settings.aliases_are_merged", ["-m", "mine", *X], settings={"modelConfigs": {"customAliases": {"mine": {
     "extends": "chat-base-2.5", "modelConfig": {"model": PRO, "generateContentConfig": {"temperature": 0.3, "seed": 1}}}}}},
      files=project(modelConfigs={"customAliases": {"mine": {"modelConfig": {"generateContentConfig": {"seed": 2}}}}}))
-case("settings.excluded_variables_are_joined", X, settings={**FLASH_MODEL, "advanced": {"excludedEnvVars": ["A"]}}, views=("request",),
+case("settings.excluded_variables_are_joined", X, settings={**FLASH_MODEL, "advanced": {"excludedEnvVars": ["A"]}},
      files={**project(advanced={"excludedEnvVars": ["GEMINI_MODEL"]}), ".env": f"GEMINI_MODEL={PRO}\n"})
 case("settings.ignore_files_are_joined", settings={"context": {"fileFiltering": {"customIgnoreFilePaths": [".one"]}}},
      files={**project(context={"fileFiltering": {"customIgnoreFilePaths": [".two"]}}),
             ".one": "a.txt\n", ".two": "b.txt\n", "a.txt": "", "b.txt": "", "c.txt": ""},
      script=turns(*(call("read_file", {"file_path": name}, name) for name in ("a.txt", "b.txt", "c.txt"))))
-case("settings.prototype_keys", X, views=("request",),
+case("settings.prototype_keys", X,
      settings='{"__proto__": {"model": {"name": "gemini-2.5-pro"}}, "constructor": 1, "ui": {"showCompatibilityWarnings": false}, "model": {"name": "gemini-2.5-flash", "prototype": 2},'
               '"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"topicUpdateNarration":false}}')
 
@@ -89,22 +89,22 @@ for name, value, env in (
 ):
     model(f"variable_{name}", value, env=env)
 model("variable_of_dotenv_comes_late", "$MY_MODEL", files={".env": f"MY_MODEL={PRO}\n"})
-case("settings.variable_in_list", settings={"tools": {"core": ["$TOOL", "${OTHER:-glob}"]}}, views=("tools",), env={"TOOL": "read_file"})
-case("settings.variable_in_key", views=("tools",), settings={"tools": {"$LIST": ["glob"]}}, env={"LIST": "exclude"})
-case("settings.variable_as_boolean", settings={"useWriteTodos": "${TODOS}"}, views=("tools",), env={"TODOS": "FALSE"})
+case("settings.variable_in_list", settings={"tools": {"core": ["$TOOL", "${OTHER:-glob}"]}}, env={"TOOL": "read_file"})
+case("settings.variable_in_key", settings={"tools": {"$LIST": ["glob"]}}, env={"LIST": "exclude"})
+case("settings.variable_as_boolean", settings={"useWriteTodos": "${TODOS}"}, env={"TODOS": "FALSE"})
 case("settings.variable_as_number", settings={"model": {"maxSessionTurns": "${TURNS}"}}, env={"TURNS": "1"},
      files={"a.txt": "x"}, script=turns(call("read_file", {"file_path": "a.txt"}, "read")))
 
 # ---- Old keys
 
-case("settings.old_approval_mode", FLASH + X, settings={"tools": {"approvalMode": "plan"}}, views=("tools",))
-case("settings.old_approval_mode_beaten", FLASH + X, views=("tools",),
+case("settings.old_approval_mode", FLASH + X, settings={"tools": {"approvalMode": "plan"}})
+case("settings.old_approval_mode_beaten", FLASH + X,
      settings={"tools": {"approvalMode": "plan"}, "general": {"defaultApprovalMode": "auto_edit"}})
-case("settings.old_plan", FLASH + X, settings={"experimental": {"plan": False}}, views=("tools",))
-case("settings.old_plan_beaten", FLASH + X, views=("tools",),
+case("settings.old_plan", FLASH + X, settings={"experimental": {"plan": False}})
+case("settings.old_plan_beaten", FLASH + X,
      settings={"experimental": {"plan": False}, "general": {"plan": {"enabled": True}}})
-case("settings.old_key_of_project", FLASH + X, files=project(experimental={"plan": False}), views=("tools",))
-case("settings.flat_keys_of_old", X, views=("tools",), settings={
+case("settings.old_key_of_project", FLASH + X, files=project(experimental={"plan": False}))
+case("settings.flat_keys_of_old", X, settings={
     "theme": "Dracula", "selectedAuthType": "oauth-personal", "contextFileName": "X.md", "sandbox": True, "autoAccept": True,
     "coreTools": ["read_file"], "excludeTools": ["glob"], "model": {"name": "gemini-2.5-flash"}}, files={"X.md": "words"})
 
@@ -141,7 +141,7 @@ for name, content in (
 ):
     wrong(f"file_{name}", content)
 case("settings.broken_in_both", LIST, settings="{", files={".gemini/settings.json": "[]"})
-case("settings.comments", X, views=("request",), settings='{ // one\n/* two */ "model": /* three */ {"name": "gemini-2.5-pro"},\n'
+case("settings.comments", X, settings='{ // one\n/* two */ "model": /* three */ {"name": "gemini-2.5-pro"},\n'
      '"url": "http://x//y", "ui": {"showCompatibilityWarnings": false}, "security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"topicUpdateNarration":false}} // end')
-case("settings.twice", X, views=("request",), settings='{"model": {"name": "gemini-2.5-flash"}, "model": {"name": "gemini-2.5-pro"},'
+case("settings.twice", X, settings='{"model": {"name": "gemini-2.5-flash"}, "model": {"name": "gemini-2.5-pro"},'
      '"ui": {"showCompatibilityWarnings": false}, "security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"topicUpdateNarration":false}}')

@@ -33,10 +33,10 @@ case("todos.stream_json", GO + ["-o", "stream-json"],
 
 ONE = turns(call("write_todos", {"todos": [entry("one")]}, "one"))
 for mode in ("default", "auto_edit", "plan"):
-    case(f"todos.in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], script=ONE, views=("tools",))
-case("todos.off", script=ONE, views=("tools",), settings={"useWriteTodos": False})
+    case(f"todos.in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], script=ONE)
+case("todos.off", script=ONE, settings={"useWriteTodos": False})
 for model in ("gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-3-pro-preview", "gemini-2.5-flash-preview-09-2025"):
-    case(f"todos.for_{model}", ["-m", model, "-y", "-p", "go"], script=ONE, views=("tools",))
+    case(f"todos.for_{model}", ["-m", model, "-y", "-p", "go"], script=ONE)
 
 # ---- update_topic
 
@@ -51,13 +51,13 @@ TELLING = {
     "none": {},
     "number": {"strategic_intent": 3},
 }
-case("topics.told", GO + ["-o", "stream-json"], settings=TOPICS, views=("tools",),
+case("topics.told", GO + ["-o", "stream-json"], settings=TOPICS,
      script=turns(*(call("update_topic", args, id) for id, args in TELLING.items())))
-case("topics.off", script=turns(call("update_topic", TELLING["new"], "new")), views=("tools",))
+case("topics.off", script=turns(call("update_topic", TELLING["new"], "new")))
 for mode in ("default", "plan"):
-    case(f"topics.in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], settings=TOPICS, views=("tools",),
+    case(f"topics.in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], settings=TOPICS,
          script=turns(call("update_topic", TELLING["new"], "new")))
-case("topics.first", files={"a.txt": "a\n"}, settings=TOPICS, views=("request",), script=[
+case("topics.first", files={"a.txt": "a\n"}, settings=TOPICS, script=[
     calls(call("read_file", {"file_path": "a.txt"}, "read"), call("update_topic", TELLING["new"], "topic"),
           call("glob", {"pattern": "*"}, "glob")), text("done")])
 
@@ -94,7 +94,7 @@ def link(id, waits, on):
 A, B, C = task("a"), task("b"), task("c")
 tracker("nothing", *see("none"), call("tracker_get_task", {"id": "ffffff"}, "get"),
         call("tracker_get_task", {"id": "../../x"}, "path"), link("link", "ffffff", "eeeeee"),
-        update("update", id="ffffff", status="open"), views=("tools",))
+        update("update", id="ffffff", status="open"))
 tracker("chain", create("a", "A", "epic"), call("tracker_visualize", {}, "one"), create("b", "B", parentId=A),
         create("c", "C", "bug", parentId=B, dependencies=[A, B]),
         *(call("tracker_get_task", {"id": id}, f"get_{number}") for number, id in enumerate((A, B, C))),
@@ -120,6 +120,6 @@ tracker("stream_json", create("a", "A"), update("close", id=A, status="closed"),
         create("bad", "B", parentId="ffffff"), call("tracker_get_task", {"id": "x"}, "get"),
         link("self", A, A), call("tracker_list_tasks", {"status": "open"}, "list"), argv=GO + ["-o", "stream-json"])
 for mode in ("default", "plan"):
-    tracker(f"in_{mode}", create("a", "A"), *see("all"), views=("tools",),
+    tracker(f"in_{mode}", create("a", "A"), *see("all"),
             argv=FLASH + ["--approval-mode", mode, "-p", "go"])
-tracker("replaces_the_list", *ONE[0][0]["candidates"][0]["content"]["parts"], views=("tools",))
+tracker("replaces_the_list", *ONE[0][0]["candidates"][0]["content"]["parts"])

@@ -15,7 +15,7 @@ def trusting(folder, level="TRUST_FOLDER"):
 
 case("trust.undecided", env=UNDECIDED)
 case("trust.untrusted", env=UNDECIDED, home=trusting(ROOT + "/project", "DO_NOT_TRUST"))
-case("trust.parent", env=UNDECIDED, home=trusting(ROOT), views=("tools",))
+case("trust.parent", env=UNDECIDED, home=trusting(ROOT))
 case("trust.of_the_parent", env=UNDECIDED, home=trusting(ROOT + "/project/sub", "TRUST_PARENT"))
 case("trust.broken_file", env=UNDECIDED, home={".gemini/trustedFolders.json": '{"' + ROOT + '/project": "YES"}'})
 case("trust.switched_off", env=UNDECIDED, settings={"security": {"folderTrust": {"enabled": False}}})

@@ -92,7 +92,7 @@ WEB = {f"{HOST}/{name}": page for name, page in PAGES.items()}
 
 def fetched_here(name, **prompts):
     """Registers a case in which the vendor returns nothing, and a model answers from the pages."""
-    case(f"web_fetch.here_{name}", GO + ["-o", "stream-json"], web=WEB, views=("sources", "pages"),
+    case(f"web_fetch.here_{name}", GO + ["-o", "stream-json"], web=WEB,
          script=turns(*(call("web_fetch", {"prompt": prompt}, id) for id, prompt in prompts.items())),
          asides=[answer for id in prompts for answer in (text(""), text(f"answer about {id}"))])
 
@@ -117,8 +117,8 @@ case("web_fetch.here_silent", web=WEB, script=turns(call("web_fetch", {"prompt":
 DIRECT = {"experimental": {"directWebFetch": True}}
 
 
-def direct(name, *more, **urls):
-    case(f"web_fetch.direct_{name}", GO + ["-o", "stream-json"], web=WEB, settings=DIRECT, views=("pages", "tools", *more),
+def direct(name, **urls):
+    case(f"web_fetch.direct_{name}", GO + ["-o", "stream-json"], web=WEB, settings=DIRECT,
          script=turns(*(call("web_fetch", {"url": url}, id) for id, url in urls.items())))
 
 
@@ -134,11 +134,11 @@ direct("too_long", long=page("too_long"))
 direct("refusals", gone=page("gone"), missing=page("missing"))
 direct("moved", moved=page("moved"))
 direct("encoding", latin=page("latin"))
-direct("picture", "request", picture=page("picture"))
+direct("picture", picture=page("picture"))
 direct("private", local="http://localhost:3000/", loopback="http://127.0.0.1/", private="http://10.0.0.1/x", linked="http://[::1]/")
 direct("addresses", words="no address", none="", blank=" ")
 tool_case("web_fetch.direct_arguments", "web_fetch", {"none": {}, "prompt": {"prompt": HOST}, "number": {"url": 3}}, settings=DIRECT)
 direct("often", **{f"f{number}": page("plain.txt") for number in range(12)})
 for mode in ("default", "auto_edit", "plan"):
     case(f"web_fetch.direct_in_{mode}", FLASH + ["--approval-mode", mode, "-p", "go"], web=WEB, settings=DIRECT,
-         script=turns(call("web_fetch", {"url": page("plain.txt")}, "f")), views=("tools",))
+         script=turns(call("web_fetch", {"url": page("plain.txt")}, "f")))
