@@ -19,6 +19,10 @@ VOLATILE = [
     ]
 ]
 
+# Places that are compared only if the original has sent a request. It writes them in the background
+# while it starts, so that they depend on time if it ends before.
+AT_START = re.compile(r"\w+/\.gemini/(projects\.json|(history|tmp)/[^/]+/(\.project_root|logs/))")
+
 
 @dataclass
 class Difference:
@@ -40,7 +44,9 @@ def differences(case, original, pollux):
     different = {id for id in sent[0].keys() | sent[1].keys() if sent[0].get(id) != sent[1].get(id)}
     chats = [sessions.views(recording, results, different)
              for recording, results in zip((original, pollux), sent)]
-    return found + _between(*chats, "") + _between(_files(original), _files(pollux), "")
+    started = any(outcome.requests for outcome in left)
+    files = [_files(recording, started) for recording in (original, pollux)]
+    return found + _between(*chats, "") + _between(*files, "")
 
 
 def _comparable(left, right):
@@ -62,12 +68,14 @@ def _between(left, right, prefix):
     return [Difference(prefix + name, one, other) for name, one, other in pairs if one != other]
 
 
-def _files(recording):
+def _files(recording, started):
     """Returns every file as text, except the session files: `file NAME` in the project, `home NAME`,
     and `root NAME` beside them."""
     found = {}
     for path, file in sorted(recording.files.items()):
         if sessions.PLACE.fullmatch(path) or any(place.fullmatch(path) for place, _ in VOLATILE):
+            continue
+        if AT_START.fullmatch(path) and not started:
             continue
         name = normal.name(path, recording)
         place, _, rest = name.partition("/")
