@@ -321,6 +321,20 @@ class Differences(unittest.TestCase):
         self.assertEqual(found(added(b'{"$pollux": {"opened": {}}}')), set())
         self.assertEqual(found(added(b'{"$set": {"lastUpdated": "2026-01-01T00:00:00.000Z"}}')), set())
 
+    def test_a_reader_follows_a_rewind(self):
+        def again(run):
+            path = next(one for one in run.files if "/chats/" in one)
+            last = run.files[path].content.split(b"\n")[-1]
+            rewind = json.dumps({"$rewindTo": json.loads(last)["id"]}).encode()
+            run.files[path].content += b"\n".join([b"", rewind, last])
+
+        def half(run):
+            again(run)
+            path = next(one for one in run.files if "/chats/" in one)
+            run.files[path].content = run.files[path].content.rpartition(b"\n")[0]
+        self.assertEqual(found(again), set())
+        self.assertEqual(found(half), {"session 1"})
+
     def test_the_content_of_an_answer_may_be_parts(self):
         calls = '{"text": ""}, {"functionCall": {"id": "read_file__r", "name": "read_file", "args": {"file_path": "%s"}}}'
 
