@@ -16,6 +16,7 @@ from compare import Difference
 
 # A value that no program has. An entry that permits it on both sides would permit any difference.
 ANY = 'neither\n{"program": "says this 1"}\n'
+ALL_CASES = ".*"
 STEP = re.compile(r"\Astep \d+: ")
 KEYS = {"cases", "where", "original", "pollux", "reason"}
 
@@ -37,6 +38,10 @@ class Allowance:
         """Returns whether the entry applies to a place. One without a step applies to each step."""
         places = (where, STEP.sub("", where))
         return bool(self.cases.fullmatch(case) and any(map(self.where.fullmatch, places)))
+
+    def is_general(self):
+        """Returns whether the entry is for all cases."""
+        return self.cases.pattern == ALL_CASES
 
     def removed(self, original, pollux):
         """Returns both values without the permitted text. An entry with patterns for both sides
@@ -83,7 +88,7 @@ def _pattern(entry, exact=False):
     original, pollux = (re.compile(entry[side]) if side in entry else None for side in ("original", "pollux"))
     if all(side and not side.sub("", ANY) for side in (original, pollux)):
         raise ValueError(f"any value is permitted on both sides ({entry['reason']})")
-    cases, where = (re.compile(entry.get(key, ".*")) for key in ("cases", "where"))
+    cases, where = (re.compile(entry.get(key, ALL_CASES)) for key in ("cases", "where"))
     return Allowance(cases, where, original, pollux, entry["reason"], exact)
 
 

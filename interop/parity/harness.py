@@ -3,8 +3,9 @@
     harness.py --original PROGRAM --pollux PROGRAM [--sample N] [--seed S] [--list] [PATTERN ...]
 
 A pattern (a regular expression) selects the cases whose names contain a match. The last line of
-output is `parity: N cases, S same, D deliberate differences, F failures`. The exit code is 1 if F
-is not 0.
+output is `parity: N cases, S same, D deliberate differences, F failures`. A case with no other
+differences than those of all cases, such as the modes of files, counts as the same. The exit code is
+1 if F is not 0.
 """
 
 import argparse
@@ -128,9 +129,11 @@ def run_all(cases, arguments, allowed, folder):
 
 def judged(case, found, allowed):
     verdict = Verdict(case, [], [])
+    skipped = {allowance.reason for allowance in allowed if allowance.is_general()}
     for difference in found:
         reasons, left = allowances.judge(case.name, difference, allowed)
-        verdict.reasons += [reason for reason in reasons if reason not in verdict.reasons]
+        verdict.reasons += [reason for reason in dict.fromkeys(reasons)
+                            if reason not in skipped and reason not in verdict.reasons]
         if left:
             verdict.failures.append(left)
     return verdict

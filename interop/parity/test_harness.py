@@ -106,6 +106,13 @@ class Allowances(unittest.TestCase):
             with self.assertRaises(ValueError, msg=entry):
                 listed(entry)
 
+    def test_only_entries_for_some_cases_make_a_case_different(self):
+        known = listed("where = 'stdout'\npollux = 'x'\nreason = 'all'", "cases = 'a'\nwhere = 'stderr'\npollux = 'x'\nreason = 'some'")
+        places = {where: Difference(where, "", "x") for where in ("stdout", "stderr", "exit")}
+        for where, reasons, failures in [("stdout", [], 0), ("stderr", ["some"], 0), ("exit", [], 1)]:
+            verdict = harness.judged(Case("a", []), [places[where]], known)
+            self.assertEqual((verdict.reasons, len(verdict.failures)), (reasons, failures))
+
     def test_the_list_of_this_repository_is_accepted(self):
         self.assertGreater(len(allowances.load(HERE / "differences.toml")), 100)
 
