@@ -46,11 +46,10 @@ class Allowance:
     def removed(self, original, pollux):
         """Returns both values without the permitted text. An entry with patterns for both sides
         permits nothing if it matches on one side only."""
-        found = [pattern.search(value) for pattern, value in ((self.original, original), (self.pollux, pollux)) if pattern]
-        if not all(found):
+        sides = ((self.original, original), (self.pollux, pollux))
+        if not all(pattern.search(value) for pattern, value in sides if pattern):
             return original, pollux
-        return tuple(pattern.sub("", value) if pattern else value
-                     for pattern, value in ((self.original, original), (self.pollux, pollux)))
+        return tuple(pattern.sub("", value) if pattern else value for pattern, value in sides)
 
 
 def load(path):
