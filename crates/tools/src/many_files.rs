@@ -13,7 +13,7 @@ use pollux_fs::{
 use pollux_protocol::{Files, Part};
 
 use crate::contents;
-use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
+use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, lines, too_large};
 
 /// Maximum number of bytes of text of all files together.
 const MAX_TEXT: usize = 1 << 20;
@@ -218,7 +218,7 @@ impl<'a> FileReader<'a> {
             text.push_str("\n... [truncated]");
             self.text_left = 0;
         }
-        let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
+        let lines = lines::count(bytes);
         FileText { text, whole, lines, fingerprint: Fingerprint::of_bytes(bytes, None) }
     }
 

@@ -21,7 +21,7 @@ use crate::context::{ToolContext, changed, failed, file_operation};
 use crate::validation::{Schema, invalid, whole};
 use lines::{LineRange, View, view};
 
-mod lines;
+pub(crate) mod lines;
 
 /// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "read_file";
@@ -167,7 +167,7 @@ fn read(context: &ToolContext, path: &RealPath, range: LineRange, stop: &AtomicB
     let shown = context.workspace.relative(path).display().to_string();
     let kind = pollux_fs::detect(path, &bytes[..bytes.len().min(HEAD_BYTES)]);
     let mut output = match kind {
-        FileKind::Text => text(&bytes, range, &shown),
+        FileKind::Text => text(&bytes, range, path, &shown),
         FileKind::Svg => svg(&bytes, &shown),
         FileKind::Image(mime) => media(&bytes, mime, "image", &shown),
         FileKind::Pdf => media(&bytes, "application/pdf", "pdf", &shown),
@@ -224,10 +224,10 @@ pub(crate) fn too_large(path: &Path, size: u64) -> String {
 
 /// Returns the shown text of a file that is read together with other files.
 pub(crate) fn excerpt(bytes: &[u8]) -> Option<String> {
-    LineRange::new(None, None).map(|range| view_of(bytes, range).into_excerpt())
+    LineRange::new(None, None).and_then(|range| Some(view_of(bytes, range).ok()?.into_excerpt()))
 }
 
-fn view_of(bytes: &[u8], range: LineRange) -> View {
+fn view_of(bytes: &[u8], range: LineRange) -> Result<View, usize> {
     // Almost all files are UTF-8 and need no copy.
     let plain = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match std::str::from_utf8(plain) {
@@ -236,10 +236,17 @@ fn view_of(bytes: &[u8], range: LineRange) -> View {
     }
 }
 
-fn text(bytes: &[u8], range: LineRange, shown: &str) -> ToolOutput {
-    let view = view_of(bytes, range);
-    let display = view.summary(shown);
-    ToolOutput::quiet(view.into_text()).display(Display::Text(display))
+fn text(bytes: &[u8], range: LineRange, path: &Path, shown: &str) -> ToolOutput {
+    match view_of(bytes, range) {
+        Ok(view) => {
+            let display = view.summary(shown);
+            ToolOutput::quiet(view.into_text()).display(Display::Text(display))
+        }
+        Err(lines) => {
+            let number = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+            invalid(format!("start_line is behind the end of {}: {number}.", path.display())).into()
+        }
+    }
 }
 
 fn svg(bytes: &[u8], shown: &str) -> ToolOutput {

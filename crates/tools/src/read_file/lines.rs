@@ -1,7 +1,7 @@
 //! Selection of the lines to show, and the remark about missing lines.
 //!
-//! Lines are the pieces between line feeds, as in Gemini CLI: after a final line feed there is
-//! another, empty line. Long lines are measured in UTF-16 units, also as in Gemini CLI.
+//! A line feed ends a line; at the end of the text it does not begin another one. Long lines are
+//! measured in UTF-16 units, as in Gemini CLI.
 
 /// Number of lines shown if the call does not specify an end.
 const MAX_LINES: usize = 2000;
@@ -37,23 +37,34 @@ pub(super) struct View {
 }
 
 /// Extracts the lines of `range` from `text`. Carriage returns before line feeds are removed.
-pub(super) fn view(text: &str, range: LineRange) -> View {
+///
+/// # Errors
+/// The number of lines of `text` if the range starts behind the last one.
+pub(super) fn view(text: &str, range: LineRange) -> Result<View, usize> {
     let mut view =
         View { content: String::new(), first: range.start, last: 0, total: 0, shortened: false };
-    let mut lines = text.split('\n').peekable();
-    while let Some(line) = lines.next() {
+    for line in text.split_inclusive('\n') {
         view.total += 1;
         if view.total < range.start || view.total > range.end {
             continue;
         }
-        if view.total > range.start {
-            view.content.push('\n');
+        match line.strip_suffix('\n') {
+            Some(line) => {
+                view.push(line.strip_suffix('\r').unwrap_or(line));
+                view.content.push('\n');
+            }
+            None => view.push(line),
         }
-        let is_ended = lines.peek().is_some();
-        view.push(if is_ended { line.strip_suffix('\r').unwrap_or(line) } else { line });
+    }
+    if range.start > view.total.max(1) {
+        return Err(view.total);
     }
     view.last = range.end.min(view.total);
-    view
+    if view.last < view.total {
+        // The line feed before the first line that is not shown.
+        view.content.pop();
+    }
+    Ok(view)
 }
 
 impl View {
@@ -105,9 +116,7 @@ impl View {
             return self.content;
         }
         let Self { content, first, last, total, .. } = self;
-        let action = if last < first {
-            format!("The file ends at line {total}. Choose a start_line up to there.")
-        } else if last < total {
+        let action = if last < total {
             format!(
                 "To read on, call read_file with start_line and end_line; next start_line: {}",
                 last + 1
@@ -137,9 +146,9 @@ fn cut(line: &str) -> Option<usize> {
     })
 }
 
-/// Returns the number of lines, including the line after a final line feed.
-pub(super) fn count(bytes: &[u8]) -> u64 {
-    bytes.split(|byte| *byte == b'\n').count() as u64
+/// Returns the number of lines.
+pub(crate) fn count(bytes: &[u8]) -> u64 {
+    bytes.split_inclusive(|byte| *byte == b'\n').count() as u64
 }
 
 #[cfg(test)]
@@ -149,7 +158,7 @@ mod tests {
     use super::*;
 
     fn show(text: &str, start: Option<u64>, end: Option<u64>) -> (String, String) {
-        let view = view(text, LineRange::new(start, end).unwrap());
+        let view = view(text, LineRange::new(start, end).unwrap()).ok().unwrap();
         (view.summary("a"), view.into_text())
     }
 
@@ -165,33 +174,32 @@ mod tests {
     #[test]
     fn a_part_says_how_to_go_on() {
         let (summary, text) = show("a\nb\nc\n", Some(1), Some(2));
-        assert_eq!(summary, "Read lines 1-2 of 4 from a");
+        assert_eq!(summary, "Read lines 1-2 of 3 from a");
         assert_eq!(
             text,
-            "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 4 total lines.\n\
+            "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2 of 3 total lines.\n\
              Action: To read on, call read_file with start_line and end_line; next start_line: 3\n\n\
              --- FILE CONTENT (truncated) ---\na\nb"
         );
         let (_, end) = show("a\nb\nc\n", Some(3), None);
-        assert!(end.contains("Showing lines 3-4 of 4") && end.ends_with("---\nc\n"), "{end}");
+        assert!(end.contains("Showing lines 3-3 of 3") && end.ends_with("---\nc\n"), "{end}");
     }
 
     #[test]
-    fn the_line_behind_the_last_line_feed_counts() {
+    fn the_last_line_feed_begins_no_line() {
         let text = "one\ntwo\nthree\nfour\nfive\n";
         let table = [
             (Some(2), Some(3), "2-3", "two\nthree"),
-            (Some(1), Some(5), "1-5", "one\ntwo\nthree\nfour\nfive"),
-            (Some(5), None, "5-6", "five\n"),
-            (Some(6), Some(6), "6-6", ""),
-            (Some(7), None, "7-6", ""),
-            (Some(9), Some(12), "9-6", ""),
+            (Some(1), Some(4), "1-4", "one\ntwo\nthree\nfour"),
+            (Some(4), Some(5), "4-5", "four\nfive\n"),
+            (Some(5), None, "5-5", "five\n"),
+            (Some(5), Some(12), "5-5", "five\n"),
         ];
         for (start, end, shown, content) in table {
             let (summary, reported) = show(text, start, end);
-            assert_eq!(summary, format!("Read lines {shown} of 6 from a"));
+            assert_eq!(summary, format!("Read lines {shown} of 5 from a"));
             assert!(
-                reported.contains(&format!("Showing lines {shown} of 6 total lines.")),
+                reported.contains(&format!("Showing lines {shown} of 5 total lines.")),
                 "{reported}"
             );
             assert!(
@@ -199,29 +207,44 @@ mod tests {
                 "{reported}"
             );
         }
-        assert!(show(text, Some(7), None).1.contains("The file ends at line 6."));
-        assert_eq!(show(text, Some(1), Some(6)), (String::new(), text.to_owned()));
-        assert_eq!(show("", Some(2), None).0, "Read lines 2-1 of 1 from a");
-        assert_eq!([count(b""), count(b"a"), count(b"a\n"), count(b"a\nb")], [1, 1, 2, 2]);
+        assert_eq!(show(text, Some(1), Some(5)), (String::new(), text.to_owned()));
+        let counts = [("", 0), ("a", 1), ("a\n", 1), ("a\n\n", 2), ("a\nb", 2)];
+        for (text, lines) in counts {
+            assert_eq!(count(text.as_bytes()), lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_start_behind_the_end_is_refused_with_the_length() {
+        for (text, start, expected) in [
+            ("a\nb\n", 3, Some(2)),
+            ("a\nb", 3, Some(2)),
+            ("a\nb\n", 2, None),
+            ("", 2, Some(0)),
+            ("", 1, None),
+        ] {
+            let view = view(text, LineRange::new(Some(start), None).unwrap());
+            assert_eq!(view.err(), expected, "{text:?} from {start}");
+        }
     }
 
     #[test]
     fn two_thousand_lines_unless_an_end_is_named() {
         let text = "x\n".repeat(5321);
-        assert!(show(&text, None, None).1.contains("Showing lines 1-2000 of 5322 total lines."));
+        assert!(show(&text, None, None).1.contains("Showing lines 1-2000 of 5321 total lines."));
         assert!(show(&text, Some(2001), None).1.contains("next start_line: 4001"));
         assert_eq!(show(&text, None, Some(9999)).1, text);
-        assert_eq!(show(&"x\n".repeat(1999), None, None).0, "");
         let full = "x\n".repeat(2000);
-        assert_eq!(show(&full, None, None).0, "Read lines 1-2000 of 2001 from a");
+        assert_eq!(show(&full, None, None), (String::new(), full.clone()));
         assert_eq!(show(full.trim_end(), None, None).0, "");
+        assert_eq!(show(&(full + "x"), None, None).0, "Read lines 1-2000 of 2001 from a");
     }
 
     #[test]
     fn long_lines_are_cut_at_characters() {
         let text = format!("{}\nb\n", "é".repeat(2001));
         let (summary, shown) = show(&text, None, None);
-        assert_eq!(summary, "Read all 3 lines from a (some lines were shortened)");
+        assert_eq!(summary, "Read all 2 lines from a (some lines were shortened)");
         assert!(shown.ends_with(&format!("{}... [truncated]\nb\n", "é".repeat(2000))));
         assert_eq!(show(&"é".repeat(2000), None, None).0, "");
         // Two UTF-16 units per character.

@@ -36,8 +36,8 @@ async fn a_whole_file_shows_nothing_and_a_part_says_which() {
     let part = session
         .call("read_file", json!({"file_path": "src/a.rs", "start_line": 5, "end_line": 9}))
         .await;
-    assert_eq!(display(&part), "Read lines 5-9 of 121 from src/a.rs");
-    assert!(text(&part).starts_with("\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 5-9 of 121 total lines.\nAction: "));
+    assert_eq!(display(&part), "Read lines 5-9 of 120 from src/a.rs");
+    assert!(text(&part).starts_with("\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 5-9 of 120 total lines.\nAction: "));
     assert!(
         text(&part).ends_with("\n\n--- FILE CONTENT (truncated) ---\nline\nline\nline\nline\nline")
     );
@@ -46,9 +46,22 @@ async fn a_whole_file_shows_nothing_and_a_part_says_which() {
     };
     assert_eq!(
         (file.kind, file.lines, file.tool.as_str()),
-        (FileOperationKind::Read, Some(121), "read_file")
+        (FileOperationKind::Read, Some(120), "read_file")
     );
     assert_eq!(file.path, session.path("src/a.rs"));
+}
+
+#[tokio::test]
+async fn a_start_behind_the_end_is_an_error_with_the_length() {
+    let session = Session::new();
+    session.file("s.txt", (1..=2500).map(|number| format!("{number}\n")).collect::<String>());
+    let (kind, message) =
+        session.err("read_file", json!({"file_path": "s.txt", "start_line": 2501})).await;
+    let path = session.path("s.txt").display().to_string();
+    assert_eq!(kind, ToolErrorKind::InvalidToolParams);
+    assert_eq!(message, format!("start_line is behind the end of {path}: 2500 lines."));
+    let last = session.call("read_file", json!({"file_path": "s.txt", "start_line": 2500})).await;
+    assert_eq!(display(&last), "Read lines 2500-2500 of 2500 from s.txt");
 }
 
 #[tokio::test]
@@ -119,7 +132,7 @@ async fn a_large_file_is_refused_and_one_just_below_is_cut() {
     assert_eq!(message, format!("File size exceeds the 20MB limit: {} (21.50MB)", large.display()));
     session.file("long", "0123456789\n".repeat(1_900_000));
     let shown = session.ok("read_file", json!({"file_path": "long"})).await;
-    assert!(shown.contains("Showing lines 1-2000 of 1900001 total lines."));
+    assert!(shown.contains("Showing lines 1-2000 of 1900000 total lines."));
     assert!(shown.len() < 30_000);
 }
 

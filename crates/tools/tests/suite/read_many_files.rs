@@ -105,7 +105,7 @@ async fn everything_together_is_bounded() {
     let output = session.call("read_many_files", json!({"include": ["*.txt"]})).await;
     let reported = text(&output);
     assert!(reported.len() < (1 << 20) + 2000, "{}", reported.len());
-    assert!(reported.contains("[WARNING: This file was truncated. Lines 1-2000 of 2101 are shown"));
+    assert!(reported.contains("[WARNING: This file was truncated. Lines 1-2000 of 2100 are shown"));
     assert!(reported.contains("x\n... [truncated]\n\n"));
     assert!(
         reported.contains(
