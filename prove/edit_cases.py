@@ -155,11 +155,11 @@ def refused():
     yield Case("duplicate", "dup.txt", twice.encode(), edit("dup.txt", "a = 1", "a = 3"),
                words=("Expected 1 occurrence but found 2", "lines 1, 3"))
     yield Case("absent", "abs.txt", b"alpha beta gamma\ndelta\n", edit("abs.txt", "alpha beta zzzzzzzzzzz", "x"),
-               words=("0 occurrences found", "1: alpha beta gamma"))
+               words=("Could not find an exact match", "1: alpha beta gamma"))
     yield Case("equal", "eq.txt", b"same\n", edit("eq.txt", "same", "same"), words=("No changes to apply",))
     yield Case("exists", "old.txt", b"here\n", edit("old.txt", "", "new"), words=("File already exists",))
     yield Case("nothing", "none.txt", b"", edit("none.txt", "x", "y"), words=("File not found",), exists=False)
-    yield Case("empty_file", "empty.txt", b"", edit("empty.txt", "x", "y"), words=("0 occurrences",))
+    yield Case("empty_file", "empty.txt", b"", edit("empty.txt", "x", "y"), words=("Could not find an exact match",))
     yield Case("placeholder", "ph.txt", b"fn a() {}\n", edit("ph.txt", "fn a() {}", "fn a() {\n// rest of code ...\n}"),
                words=("rest of",))
     yield Case("unwritable_letter", "win.txt", "Häuser für 5 € – schön\n".encode("cp1252"),

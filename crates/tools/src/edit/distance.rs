@@ -34,6 +34,18 @@ pub(super) fn distance_within(
     if left.is_empty() || right.is_empty() {
         return Ok(Some(left.len().max(right.len())));
     }
+    let row = distances(left, right, limit, budget)?;
+    Ok(row.and_then(|row| row.last().copied()).filter(|distance| *distance <= limit))
+}
+
+/// Returns the distance of `left` from each beginning of `right`, by the length of the beginning;
+/// more than `limit` for each greater distance. `None` if all distances are greater.
+pub(super) fn distances(
+    left: &[char],
+    right: &[char],
+    limit: usize,
+    budget: &mut Budget,
+) -> Result<Option<Vec<usize>>, OutOfBudget> {
     let beyond = limit + 1;
     let mut row: Vec<usize> = (0..=right.len()).map(|column| column.min(beyond)).collect();
     for (index, letter) in left.iter().enumerate() {
@@ -54,7 +66,10 @@ pub(super) fn distance_within(
             return Ok(None);
         }
     }
-    Ok(row.last().copied().filter(|distance| *distance <= limit))
+    // The cells that the band has left behind.
+    let passed = left.len().saturating_sub(limit).min(row.len());
+    row[..passed].fill(beyond);
+    Ok(Some(row))
 }
 
 fn without_common_ends<'a>(left: &'a [char], right: &'a [char]) -> (&'a [char], &'a [char]) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Matches;
-use super::lines::{Block, Lines};
+use super::lines::{Block, KeptText, Lines};
 
 /// Number of a line that does not occur in the searched text.
 const UNKNOWN: u32 = u32::MAX;
@@ -24,7 +24,8 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
             matched += 1;
         }
         if matched == pattern.len() {
-            found.push(lines.replace(index + 1 - matched..index + 1, &block));
+            let window = index + 1 - matched..index + 1;
+            found.push(lines.replace(window, &block, KeptText::default()));
             matched = 0;
         }
         if found.len() > super::REPLACEMENT_LIMIT {

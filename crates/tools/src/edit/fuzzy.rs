@@ -1,11 +1,12 @@
-//! Matcher for almost equal text: runs of lines within a small edit distance.
+//! Matcher for almost equal text: runs of lines within a small edit distance. Text at the outer ends
+//! of the lines that the searched text does not contain, such as a semicolon, is not replaced.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Matches;
-use super::distance::{Budget, OutOfBudget, distance_within};
-use super::lines::{Block, Lines};
+use super::distance::{Budget, OutOfBudget, distance_within, distances};
+use super::lines::{Block, KeptText, Lines};
 
 /// Maximum difference, as a fraction of the length of the searched text.
 const THRESHOLD: f64 = 0.1;
@@ -23,6 +24,8 @@ const MAX_STEPS: usize = 100_000_000;
 /// A run of lines within the threshold.
 struct Candidate {
     window: Range<usize>,
+    /// Distance in characters, white space included.
+    distance: usize,
     score: f64,
 }
 
@@ -34,16 +37,72 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     if length < MIN_LENGTH || complexity > MAX_COMPLEXITY {
         return Matches::default();
     }
-    let Ok(mut candidates) = candidates(lines, block.old) else { return Matches::default() };
+    // A search without a result until its budget is spent counts as a text that was not found.
+    best(lines, &block).unwrap_or_default()
+}
+
+fn best(lines: &Lines<'_>, block: &Block<'_>) -> Result<Matches, OutOfBudget> {
+    let search: Vec<&str> = block.old.split('\n').map(str::trim_end).collect();
+    let raw: Vec<char> = search.join("\n").chars().collect();
+    let mut budget = Budget::new(MAX_STEPS);
+    let mut candidates = candidates(lines, &raw, search.len(), &mut budget)?;
     candidates.sort_by(|left, right| left.score.total_cmp(&right.score));
-    let Selection { mut windows, ambiguous } = select(candidates);
-    windows.sort_by_key(|window| window.start);
-    let replacements = windows.into_iter().map(|window| lines.replace(window, &block)).collect();
-    Matches { replacements, ambiguous }
+    let Selection { mut chosen, ambiguous } = select(candidates);
+    chosen.sort_by_key(|candidate| candidate.window.start);
+    let mut replacements = Vec::with_capacity(chosen.len());
+    for candidate in chosen {
+        let kept = kept(lines, &candidate, &raw, block, &mut budget)?;
+        replacements.push(lines.replace(candidate.window, block, kept));
+    }
+    Ok(Matches { replacements, ambiguous })
+}
+
+/// Finds the text at both ends of the lines that only makes their distance greater. Text that the
+/// replacement contains at the same end is replaced.
+fn kept(
+    lines: &Lines<'_>,
+    candidate: &Candidate,
+    raw: &[char],
+    block: &Block<'_>,
+    budget: &mut Budget,
+) -> Result<KeptText, OutOfBudget> {
+    let Candidate { window, distance, .. } = candidate;
+    let mut text = join(lines, window, 2 * raw.len());
+    let end = nearest_end(raw, &text, *distance, budget)?;
+    let after: String = text.drain(end..).collect();
+    let backwards: Vec<char> = raw.iter().rev().copied().collect();
+    text.reverse();
+    let length = nearest_end(&backwards, &text, *distance, budget)?;
+    let before: String = text.drain(length..).rev().collect();
+
+    let last = lines.get(window.end - 1);
+    let blanks = last.len() - last.trim_end().len();
+    let starts_new = block.new.trim_start().starts_with(before.trim());
+    let ends_new = block.new.trim_end().ends_with(after.trim());
+    Ok(KeptText {
+        before: if starts_new { 0 } else { before.len() },
+        after: if ends_new { 0 } else { after.len() + blanks },
+    })
+}
+
+/// Returns the length of the beginning of `text` with the smallest distance from `search`; of equal
+/// ones the longest. The beginning contains some of the last line and does not end within a word.
+fn nearest_end(
+    search: &[char],
+    text: &[char],
+    limit: usize,
+    budget: &mut Budget,
+) -> Result<usize, OutOfBudget> {
+    let row = distances(search, text, limit, budget)?.unwrap_or_default();
+    let last = text.iter().rposition(|letter| *letter == '\n').map_or(0, |at| at + 1);
+    let is_word = |letter: Option<&char>| letter.is_some_and(|c| c.is_alphanumeric() || *c == '_');
+    let ends = (last + 1..row.len())
+        .filter(|end| !(is_word(text.get(end - 1)) && is_word(text.get(*end))));
+    Ok(ends.min_by_key(|end| (row[*end], std::cmp::Reverse(*end))).unwrap_or(text.len()))
 }
 
 struct Selection {
-    windows: Vec<Range<usize>>,
+    chosen: Vec<Candidate>,
     ambiguous: bool,
 }
 
@@ -51,35 +110,38 @@ struct Selection {
 /// that overlap a better candidate.
 fn select(candidates: Vec<Candidate>) -> Selection {
     let mut taken: BTreeMap<usize, f64> = BTreeMap::new();
-    let mut windows = Vec::new();
+    let mut chosen = Vec::new();
     let mut ambiguous = false;
-    for Candidate { window, score } in candidates {
+    for candidate in candidates {
+        let Candidate { window, score, .. } = &candidate;
         let first = (window.start + 1).saturating_sub(window.len());
         if let Some((_, better)) = taken.range(first..window.end).next() {
             // Two equally good matches of the same lines: the intended one is unknown.
             ambiguous |= (score - better).abs() < 1e-9;
         } else {
-            taken.insert(window.start, score);
-            windows.push(window);
+            taken.insert(window.start, *score);
+            chosen.push(candidate);
         }
     }
-    Selection { windows, ambiguous }
+    Selection { chosen, ambiguous }
 }
 
-/// Returns all runs within the threshold.
-fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudget> {
-    let search: Vec<&str> = old.split('\n').map(str::trim_end).collect();
-    let raw: Vec<char> = search.join("\n").chars().collect();
+/// Returns all runs of `height` lines within the threshold.
+fn candidates(
+    lines: &Lines<'_>,
+    raw: &[char],
+    height: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Candidate>, OutOfBudget> {
     let bare: Vec<char> = raw.iter().copied().filter(|letter| !letter.is_whitespace()).collect();
     let length = raw.len() as f64;
     let bare_limit = (length * THRESHOLD).floor() as usize;
     let text = Bare::of(lines);
-    let mut budget = Budget::new(MAX_STEPS);
     let mut found = Vec::new();
-    for start in 0..(lines.count() + 1).saturating_sub(search.len()) {
-        let window = start..start + search.len();
+    for start in 0..(lines.count() + 1).saturating_sub(height) {
+        let window = start..start + height;
         let Some(bare_distance) =
-            distance_within(&bare, text.window(&window), bare_limit, &mut budget)?
+            distance_within(&bare, text.window(&window), bare_limit, budget)?
         else {
             continue;
         };
@@ -91,10 +153,10 @@ fn candidates(lines: &Lines<'_>, old: &str) -> Result<Vec<Candidate>, OutOfBudge
         // threshold.
         let slack = (length * THRESHOLD - bare_distance as f64) / WHITE_SPACE_WEIGHT;
         let raw_limit = bare_distance + (slack + 1e-9).floor() as usize;
-        if let Some(distance) = distance_within(&raw, &joined, raw_limit, &mut budget)? {
+        if let Some(distance) = distance_within(raw, &joined, raw_limit, budget)? {
             let white = distance.saturating_sub(bare_distance) as f64;
             let score = (bare_distance as f64 + white * WHITE_SPACE_WEIGHT) / length;
-            found.push(Candidate { window, score });
+            found.push(Candidate { window, distance, score });
         }
     }
     Ok(found)

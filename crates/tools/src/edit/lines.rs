@@ -48,30 +48,42 @@ impl<'a> Lines<'a> {
 
     /// Replaces whole lines by `block`. The block stays unchanged if its old text has the
     /// indentation of these lines; otherwise it is indented like the first of them. The line feed
-    /// of the last line stays, unless the block deletes the lines.
+    /// of the last line stays, unless the block deletes the lines. The text in `kept` stays, too.
     pub(super) fn replace(
         &self,
         window: Range<usize>,
         block: &Block<'_>,
+        kept: KeptText,
     ) -> (Range<usize>, String) {
         let (start, end) = (self.start(window.start), self.start(window.end));
-        if block.deletes {
+        if block.deletes && kept == KeptText::default() {
             return (start..end, String::new());
         }
-        let end = end - usize::from(self.text[start..end].ends_with('\n'));
+        let end = end - usize::from(self.text[start..end].ends_with('\n')) - kept.after;
         let own = || window.clone().map(|line| self.get(line));
-        if own().map(indentation).eq(block.old.split('\n').map(indentation)) {
-            return (start..end, block.new.to_owned());
-        }
         let first = own().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        (start..end, block.indented(indentation(first)))
+        let same = own().map(indentation).eq(block.old.split('\n').map(indentation));
+        let new = if same { block.new.to_owned() } else { block.indented(indentation(first)) };
+        match kept.before {
+            0 => (start..end, new),
+            before => (start + before..end, new.trim_start().to_owned()),
+        }
     }
+}
+
+/// Text of replaced lines that stays because the searched text does not contain it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KeptText {
+    /// Number of bytes at the start of the first line.
+    pub(super) before: usize,
+    /// Number of bytes at the end of the last line, without its line feed.
+    pub(super) after: usize,
 }
 
 /// The searched text and its replacement, without a line feed that ends both.
 pub(super) struct Block<'a> {
     pub(super) old: &'a str,
-    new: &'a str,
+    pub(super) new: &'a str,
     deletes: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The lines most similar to the text of a failed edit.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::lines::Lines;
 
@@ -12,8 +12,8 @@ const MAX_LINE_LENGTH: usize = 200;
 const MAX_TWINS: usize = 4;
 /// Maximum number of other places that are named.
 const MAX_OTHERS: usize = 3;
-/// Minimum fraction of words that a single line must share to count as similar.
-const MIN_SHARED_WORDS: f64 = 0.5;
+/// Minimum fraction of pairs of letters that lines must share to count as similar.
+const MIN_SHARED_PAIRS: f64 = 0.4;
 
 /// Lines of a text with their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub struct NearbyLines {
     pub others: Vec<usize>,
 }
 
-/// Finds the run of lines that shares most with `old`: by equal lines first, otherwise by the words
-/// of its longest line. Linear in the length of the text.
+/// Finds the run of lines that shares most with `old`: by equal lines first, otherwise by the pairs
+/// of letters in its longest lines. Linear in the length of the text.
 pub(super) fn find(lines: &Lines<'_>, old: &str) -> Option<NearbyLines> {
     let search: Vec<&str> = old.lines().map(str::trim).collect();
     let mut starts = by_equal_lines(lines, &search);
     if starts.is_empty() {
-        starts.extend(by_words(lines, &search));
+        starts.extend(by_letters(lines, &search));
     }
     let (start, others) = starts.split_first()?;
     let end = (start + search.len().min(MAX_LINES)).min(lines.count());
@@ -76,24 +76,45 @@ fn by_equal_lines(lines: &Lines<'_>, search: &[&str]) -> Vec<usize> {
     best
 }
 
-/// Finds the line that shares most words with the longest line of the searched text, and returns
-/// the line where the block would begin.
-fn by_words(lines: &Lines<'_>, search: &[&str]) -> Option<usize> {
-    let (place, longest) = search.iter().enumerate().max_by_key(|(_, line)| line.len())?;
-    let wanted: HashSet<&str> = words(longest).collect();
-    let (mut best, mut best_score) = (None, MIN_SHARED_WORDS);
-    for (index, line) in lines.iter().enumerate() {
-        let own: HashSet<&str> = words(line).take(MAX_LINE_LENGTH).collect();
-        let shared = own.iter().filter(|word| wanted.contains(*word)).count() as f64;
-        let score = 2.0 * shared / (own.len() + wanted.len()).max(1) as f64;
-        if score > best_score {
-            (best, best_score) = (Some(index.saturating_sub(place)), score);
+/// Finds the run of lines that shares most pairs of letters with the longest lines of the searched
+/// text, and returns its first line.
+fn by_letters(lines: &Lines<'_>, search: &[&str]) -> Option<usize> {
+    let mut longest: Vec<(usize, Vec<[char; 2]>)> =
+        search.iter().map(|line| pairs(line)).enumerate().collect();
+    longest.sort_by_key(|(_, pairs)| std::cmp::Reverse(pairs.len()));
+    longest.truncate(MAX_LINES);
+    let mut holders: HashMap<[char; 2], Vec<usize>> = HashMap::new();
+    for (index, (_, pairs)) in longest.iter().enumerate() {
+        for pair in pairs {
+            holders.entry(*pair).or_default().push(index);
         }
     }
-    best
+    let total: usize = longest.iter().map(|(_, pairs)| pairs.len()).sum();
+    let mut scores = vec![0.0; lines.count()];
+    for (number, line) in lines.iter().enumerate() {
+        let own = pairs(line);
+        let mut shared = [0_usize; MAX_LINES];
+        for index in own.iter().filter_map(|pair| holders.get(pair)).flatten() {
+            shared[*index] += 1;
+        }
+        for ((place, wanted), shared) in longest.iter().zip(shared) {
+            let score = 2 * shared * wanted.len();
+            if let Some(start) = number.checked_sub(*place) {
+                scores[start] += score as f64 / (own.len() + wanted.len()).max(1) as f64;
+            }
+        }
+    }
+    let least = MIN_SHARED_PAIRS * total.max(1) as f64;
+    let best = scores.iter().enumerate().rev().max_by(|left, right| left.1.total_cmp(right.1));
+    best.filter(|(_, score)| **score >= least).map(|(start, _)| start)
 }
 
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-        .filter(|word| !word.is_empty())
+/// Returns the different pairs of neighbouring letters of a line, without white space.
+fn pairs(line: &str) -> Vec<[char; 2]> {
+    let letters = line.chars().take(MAX_LINE_LENGTH).filter(|letter| !letter.is_whitespace());
+    let letters: Vec<char> = letters.collect();
+    let mut pairs: Vec<[char; 2]> = letters.array_windows().copied().collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }

@@ -135,6 +135,57 @@ fn a_failure_names_the_nearest_lines() {
 }
 
 #[test]
+fn a_failure_names_similar_lines_although_no_line_is_equal() {
+    let text = "use a;\n\nfn main() {\n    let total = load_items(path);\n    print_sum(total);\n}\n";
+    let search = "let amount = read_items(file);\nshow_sum(amount);";
+    let Err(EditFailure::NotFound { nearest: Some(nearest) }) = edit(text, search, "x") else {
+        panic!("expected a near miss");
+    };
+    assert_eq!(nearest.first, 4);
+    assert_eq!(nearest.lines, ["    let total = load_items(path);", "    print_sum(total);"]);
+    let unlike = edit(text, "while running {\n    poke(&mut queue)?;\n}", "x");
+    assert_eq!(unlike, Err(EditFailure::NotFound { nearest: None }));
+}
+
+#[test]
+fn a_short_text_is_not_matched_by_similarity() {
+    let found = |text, old| edit(text, old, "x").map(|(strategy, _)| strategy).ok();
+    assert_eq!(found("a b\n", "ab"), None);
+    assert_eq!(found("abcd efghi\n", "abcdefghi"), None);
+    assert_eq!(found("abcde fghij\n", "abcdefghij"), Some(EditStrategy::Fuzzy));
+}
+
+#[test]
+fn text_around_a_similar_match_stays() {
+    let old = "let totl = compute(items, &taxes)";
+    let table = [
+        ("  let total = compute(items, &taxes);\n", "  let sum = 1;\n"),
+        ("let total = compute(items, &taxes);\t\nb\n", "let sum = 1;\t\nb\n"),
+        ("let total = compute(items, &taxes)\n", "let sum = 1\n"),
+        ("{ let total = compute(items, &taxes)\n", "{ let sum = 1\n"),
+        ("let total = compute(items, &taxes)?;", "let sum = 1?;"),
+    ];
+    for (text, expected) in table {
+        let found = edit(text, old, "let sum = 1");
+        assert_eq!(found, Ok((EditStrategy::Fuzzy, expected.to_owned())), "{text:?}");
+    }
+    let text = "if a {\n    let total = compute(items, &taxes);\n    done(total);\n}\n";
+    let search = "let totl = compute(items, &taxes);\ndone(total)";
+    let expected = "if a {\n    let sum = 1;\n    done(sum);\n}\n";
+    assert_eq!(
+        edit(text, search, "let sum = 1;\ndone(sum)"),
+        Ok((EditStrategy::Fuzzy, expected.to_owned()))
+    );
+    let ended = edit("let total = compute(items, &taxes);\n", old, "let sum = 1;");
+    assert_eq!(ended.unwrap().1, "let sum = 1;\n", "the new text has the semicolon already");
+    let text = "let total_amount_of_everything = 1000;\n";
+    let word = edit(text, "let total_amont_of_everything = 100", "let sum = 2");
+    assert_eq!(word.unwrap().1, "let sum = 2;\n", "a number is not split");
+    let gone = edit("  let total = compute(items, &taxes);\n", old, "");
+    assert_eq!(gone.unwrap().1, ";\n");
+}
+
+#[test]
 fn an_edit_that_grows_without_bound_is_refused() {
     let text = "a".repeat(1_000_000);
     assert_eq!(find_edit(&text, "a", "bb", true), Err(EditFailure::TooLarge));
@@ -221,6 +272,23 @@ proptest! {
         let text = format!("{before}UNIQUE{after}");
         let expected = format!("{before}{new}{after}");
         prop_assert_eq!(edit(&text, "UNIQUE", &new).unwrap(), (EditStrategy::Exact, expected));
+    }
+
+    #[test]
+    fn what_surrounds_a_similar_text_never_changes(
+        before in "([a-z ]{0,9}\n){0,3} {0,4}",
+        words in "[a-z]{12,24}( = [a-z]{12,16}\\([a-z]{1,4})?",
+        at in 1_usize..10,
+        after in "[;,)}]{0,3}( // note)?(\n[a-z ]{0,9}){0,3}",
+    ) {
+        let mut old = words.clone();
+        old.remove(at);
+        let text = format!("{before}{words}{after}");
+        prop_assume!(text.matches(&old).count() == 0);
+        if let Ok(found) = find_edit(&text, &old, "NEW", false) {
+            prop_assert_eq!(found.strategy, EditStrategy::Fuzzy);
+            prop_assert_eq!(found.apply(&text), format!("{before}NEW{after}"));
+        }
     }
 
     #[test]

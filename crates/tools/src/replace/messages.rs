@@ -15,7 +15,7 @@ pub(super) fn failure(failure: &EditFailure, path: &str) -> ToolError {
         EditFailure::NotFound { nearest } => (
             ToolErrorKind::EditNoOccurrenceFound,
             format!(
-                "Failed to edit, 0 occurrences found for old_string in {path}. Nothing was changed. old_string must \
+                "Could not find an exact match for old_string in '{path}'. Nothing was changed. old_string must \
                  be the file's own text, white space and indentation included; use read_file to see it.{}",
                 nearest.as_ref().map(nearest_lines).unwrap_or_default()
             ),

@@ -97,7 +97,7 @@ async fn files_are_read_as_the_reference_tells() {
         );
     }
     let reported = session.ok("read_file", json!({"file_path": "long.txt"})).await;
-    let status = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2000 of 2501 total lines.\nAction: ";
+    let status = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-2000 of 2500 total lines.\nAction: ";
     assert!(reported.starts_with(status), "{}", &reported[..300]);
     assert!(reported.contains("\n\n--- FILE CONTENT (truncated) ---\nline 1\nline 2\n"));
     assert!(reported.trim_end().ends_with("line 2000") && reported.contains("2001"));
@@ -141,7 +141,7 @@ async fn an_edit_that_does_not_fit_says_what_is_there() {
     let session = Session::new();
     session.file("a.txt", "alpha\nbeta\nalpha\n");
     let table = [
-        ("gamma delta", "Failed to edit, 0 occurrences found for old_string in a.txt."),
+        ("gamma delta", "Could not find an exact match for old_string in 'a.txt'."),
         (
             "alpha",
             "Failed to edit, Expected 1 occurrence but found 2 for old_string in file: a.txt.",

@@ -104,7 +104,7 @@ async fn failures_help_to_do_better() {
         session.err("replace", edit("a", "fn one() {\n    second(2);\n}", "y")).await;
     assert_eq!(kind, ToolErrorKind::EditNoOccurrenceFound);
     assert!(
-        message.starts_with("Failed to edit, 0 occurrences found for old_string in a. "),
+        message.starts_with("Could not find an exact match for old_string in 'a'. "),
         "{message}"
     );
     assert!(message.contains("read_file"), "{message}");
@@ -123,7 +123,8 @@ async fn failures_help_to_do_better() {
     let (kind, _) = session.err("replace", edit("a", "x", "x")).await;
     assert_eq!(kind, ToolErrorKind::EditNoChange);
     let output = session.call("replace", edit("a", "zzz", "y")).await;
-    assert!(display(&output).as_str().unwrap().starts_with("Error: Failed to edit, 0 occurrences"));
+    let shown = display(&output);
+    assert!(shown.as_str().unwrap().starts_with("Error: Could not find an exact match"), "{shown}");
     assert_eq!(session.text("a"), "fn one() {\n    first(1);\n}\nx\nx\n");
 }
 
