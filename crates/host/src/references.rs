@@ -5,7 +5,7 @@
 //! ignored, outside the workspace or not found stays in the prompt as it was typed. All work is
 //! bounded, because piped text is part of the prompt and may hold any number of `@`s.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -21,10 +21,12 @@ use crate::setup::Setup;
 
 mod at_path;
 mod completion;
+mod report;
 #[cfg(test)]
 mod tests;
 
 use at_path::{Token, tokens};
+use report::{Report, Unresolved};
 
 const HEADING: &str = "\n--- Content from referenced files ---";
 const CLOSING: &str = "\n--- End of content ---";
@@ -43,7 +45,10 @@ pub enum PromptSource {
     /// The user typed the whole prompt.
     Typed,
     /// Part of the prompt came through a pipe.
-    Piped,
+    Piped {
+        /// Number of bytes at the end of the prompt that the user typed.
+        typed: usize,
+    },
 }
 
 /// Service that expands the `@path` references of prompts with the settings of a run.
@@ -53,8 +58,12 @@ pub struct Expander {
     files: Arc<dyn Files>,
     ignore: IgnoreOptions,
     recursive_search: bool,
-    /// Sink for messages about skipped paths; `Some` in debug mode only.
-    debug: Option<Arc<dyn Notices>>,
+    /// Sink for messages about files that are missing from the prompt.
+    notices: Arc<dyn Notices>,
+    /// True to report skipped entries of folders, too.
+    debug: bool,
+    /// True to report the included files.
+    interactive: bool,
     source: PromptSource,
 }
 
@@ -66,7 +75,9 @@ impl Expander {
             files: Setup::files(),
             ignore: setup.ignore_options(),
             recursive_search: setup.loaded.settings.boolean(is_recursive) && setup.offers("glob"),
-            debug: setup.options.debug.then(|| Arc::clone(&setup.notices)),
+            notices: Arc::clone(&setup.notices),
+            debug: setup.options.debug,
+            interactive: setup.options.interactive,
             source,
         }
     }
@@ -79,22 +90,24 @@ impl Expander {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
         }
-        let Self { workspace, files, ignore, recursive_search, debug, source } = self.clone();
+        let Self { workspace, files, ignore, recursive_search, source, .. } = self.clone();
         let prompt = prompt.to_owned();
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
-            let kept = IgnoreOptions { git: ignore.git && source == PromptSource::Piped, ..ignore };
-            let kept = IgnoreRules::for_roots(workspace.roots(), &kept);
+            let (git, piped) = match source {
+                PromptSource::Typed => (false, 0),
+                PromptSource::Piped { typed } => (ignore.git, prompt.len().saturating_sub(typed)),
+            };
+            let kept = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions { git, ..ignore });
             let (files, rules, kept) = (&*files, &rules, &kept);
-            References { workspace: &workspace, files, rules, kept, recursive_search }
+            References { workspace: &workspace, files, rules, kept, recursive_search, piped }
                 .expand(&prompt)
         });
         let expanded = work.await.map_err(|error| HostError::general(&error))?;
-        let Expansion { parts, notes } = expanded.map_err(|error| HostError::input(&error))?;
-        if let Some(notices) = debug {
-            for note in &notes {
-                notices.notice(note);
-            }
+        let Expansion { parts, report } = expanded.map_err(|error| HostError::input(&error))?;
+        let notes = report.notes.iter().filter(|_| self.debug).cloned();
+        for message in report.for_user(self.interactive).into_iter().chain(notes) {
+            self.notices.notice(&message);
         }
         Ok(parts)
     }
@@ -116,8 +129,8 @@ struct ReferenceError {
 struct Expansion {
     /// Parts for the model. A prompt without references is one part, unchanged.
     parts: Vec<Part>,
-    /// Messages for `--debug`: skipped paths and the reasons.
-    notes: Vec<String>,
+    /// Everything that is missing, and what is included.
+    report: Report,
 }
 
 /// Resolver of the names in a prompt.
@@ -136,6 +149,9 @@ struct References<'a> {
     /// True if a name without a file at its path is searched for: the setting
     /// `context.fileFiltering.enableRecursiveFileSearch`.
     recursive_search: bool,
+    /// Number of bytes at the start of the prompt that came through a pipe. Names in them that are
+    /// not found are not reported, because any text can contain an `@`.
+    piped: usize,
 }
 
 /// File or folder that a token names.
@@ -165,11 +181,11 @@ struct Wanted {
     named: bool,
 }
 
-/// Remaining search budget, and the messages collected so far.
+/// Remaining search budget, and the facts collected so far.
 struct Lookup {
     searches: usize,
     deadline: Instant,
-    notes: Vec<String>,
+    report: Report,
 }
 
 impl Lookup {
@@ -188,31 +204,32 @@ impl References<'_> {
         let mut lookup = Lookup {
             searches: MAX_SEARCHES,
             deadline: Instant::now() + SEARCH_TIME,
-            notes: Vec::new(),
+            report: Report::default(),
         };
         let tokens = tokens(prompt);
         let found = self.resolve_all(&tokens, &mut lookup);
+        self.report_unresolved(prompt, &tokens, &found, &mut lookup.report);
         let mut text = String::with_capacity(prompt.len());
         let mut end = 0;
         for token in &tokens {
-            let Some(Some(resolved)) = found.get(token.path.as_str()) else { continue };
+            let Some(Ok(resolved)) = found.get(token.path.as_str()) else { continue };
             text.push_str(&prompt[end..=token.range.start]);
             text.push_str(&resolved.shown);
             end = token.range.end;
         }
         if end == 0 {
-            return Ok(Expansion { parts: vec![Part::text(prompt)], notes: lookup.notes });
+            return Ok(Expansion { parts: vec![Part::text(prompt)], report: lookup.report });
         }
         text.push_str(&prompt[end..]);
         let files = self.files(found.into_values().flatten(), &mut lookup);
         let mut parts = vec![Part::text(text.trim())];
-        let content = self.read(&files, &mut lookup.notes)?;
+        let content = self.read(&files, &mut lookup.report)?;
         if !content.is_empty() {
             parts.push(Part::text(HEADING));
             parts.extend(content);
             parts.push(Part::text(CLOSING));
         }
-        Ok(Expansion { parts, notes: lookup.notes })
+        Ok(Expansion { parts, report: lookup.report })
     }
 
     /// Resolves every distinct name once.
@@ -220,17 +237,15 @@ impl References<'_> {
         &self,
         tokens: &'t [Token],
         lookup: &mut Lookup,
-    ) -> HashMap<&'t str, Option<Resolved>> {
-        let mut found: HashMap<&str, Option<Resolved>> = HashMap::new();
+    ) -> HashMap<&'t str, Result<Resolved, Unresolved>> {
+        let mut found = HashMap::new();
         for token in tokens {
             let name = token.path.as_str();
             if found.contains_key(name) {
                 continue;
             }
             if found.len() == MAX_NAMES {
-                lookup
-                    .notes
-                    .push(format!("Only the first {MAX_NAMES} names after an @ are processed."));
+                lookup.report.too_many_names(MAX_NAMES);
                 break;
             }
             let resolved = self.resolve(name, lookup);
@@ -239,11 +254,34 @@ impl References<'_> {
         found
     }
 
-    /// Returns the first match for `name` in the workspace folders.
-    fn resolve(&self, name: &str, lookup: &mut Lookup) -> Option<Resolved> {
-        if name.is_empty() {
-            return None;
+    /// Reports the names that the user has typed and that stay text. An `@` inside of a word belongs
+    /// to an address.
+    fn report_unresolved(
+        &self,
+        prompt: &str,
+        tokens: &[Token],
+        found: &HashMap<&str, Result<Resolved, Unresolved>>,
+        report: &mut Report,
+    ) {
+        let mut reported = HashSet::new();
+        for token in tokens {
+            let name = token.path.as_str();
+            let start = token.range.start;
+            let is_name = start >= self.piped
+                && !prompt[..start].ends_with(char::is_alphanumeric)
+                && name.contains(char::is_alphanumeric);
+            if let Some(Err(reason)) = found.get(name)
+                && is_name
+                && reported.insert(name)
+            {
+                report.unresolved(name, reason);
+            }
         }
+    }
+
+    /// Returns the first match for `name` in the workspace folders.
+    fn resolve(&self, name: &str, lookup: &mut Lookup) -> Result<Resolved, Unresolved> {
+        let mut reason = Unresolved::Missing;
         for folder in self.workspace.walk_roots() {
             let root = folder.path.as_path();
             let path = pollux_fs::absolute(root, Path::new(name));
@@ -251,18 +289,20 @@ impl References<'_> {
             let is_directory = matches!(kind, Ok(EntryKind::Directory));
             let ignored = self.rules.is_ignored(&path, is_directory);
             if ignored && (kind.is_err() || self.kept.is_ignored(&path, is_directory)) {
-                lookup.notes.push(format!("Path {name} is ignored and will be skipped."));
-                return None;
+                return Err(if kind.is_ok() { Unresolved::Ignored } else { reason });
             }
             match kind {
                 Ok(_) if self.workspace.check(&path, Access::Read).is_err() => {
-                    lookup.notes.push(format!("Path {name} is outside the workspace."));
+                    reason = Unresolved::Outside;
                 }
-                Ok(_) => return Some(resolved(root, name, path, is_directory, ignored)),
-                Err(_) => {
+                Ok(_) => return Ok(resolved(root, name, path, is_directory, ignored)),
+                Err(error) => {
+                    if matches!(error, pollux_fs::Error::PermissionDenied { .. }) {
+                        reason = Unresolved::Unreadable;
+                    }
                     if let Some(path) = self.search(&folder, name, lookup) {
                         let relative = shown_path(root, &path);
-                        return Some(Resolved {
+                        return Ok(Resolved {
                             path,
                             is_directory: false,
                             shown: relative.clone(),
@@ -273,8 +313,7 @@ impl References<'_> {
                 }
             }
         }
-        lookup.notes.push(format!("Path {name} not found. The text stays unchanged."));
-        None
+        Err(reason)
     }
 
     /// Returns the most likely file below `root` whose name contains `name`.
@@ -344,13 +383,14 @@ impl References<'_> {
             default_excludes: true,
             time_limit: lookup.time_left(),
         };
-        let folder = &folder.path;
+        let Resolved { path: folder, label, .. } = folder;
         let found =
             search.find(&[folder.to_string_lossy().into_owned()], NEVER).unwrap_or_default();
-        if !found.complete {
-            lookup.notes.push(format!("{} was only listed in part.", folder.display()));
-        }
         let root = self.workspace.root_of(folder).unwrap_or(folder);
+        let left_out = found.left_out.as_ref().map(|left_out| {
+            (left_out, shown_path(root, left_out.first.parent().unwrap_or(&left_out.first)))
+        });
+        lookup.report.folder(label, found.files.len(), left_out, found.complete);
         for path in found.files {
             let label = shown_path(root, &path);
             files.entry(path).or_insert(Wanted { label, named: false });
@@ -361,7 +401,7 @@ impl References<'_> {
     fn read(
         &self,
         files: &BTreeMap<PathBuf, Wanted>,
-        notes: &mut Vec<String>,
+        report: &mut Report,
     ) -> Result<Vec<Part>, ReferenceError> {
         let mut parts = Vec::new();
         let mut reader = FileReader::new(self.workspace, self.files);
@@ -372,35 +412,40 @@ impl References<'_> {
                 continue;
             }
             let body = match reader.read(path, label, *named) {
-                Ok(FileContent::Text(file)) => Part::text(trim(&file.text)),
-                Ok(FileContent::Media(part)) => part,
-                Ok(FileContent::Skipped { reported, .. }) if *named => Part::text(reported),
+                Ok(FileContent::Text(file)) => {
+                    report.text(label, file.lines, file.shown);
+                    Part::text(trim(&file.text))
+                }
+                Ok(FileContent::Media(part)) => {
+                    report.media(label);
+                    part
+                }
+                Ok(FileContent::Skipped { reason, reported }) if *named => {
+                    report.not_sent(label, &reason);
+                    Part::text(reported)
+                }
                 Ok(FileContent::TooMuch) => {
                     left_out.push(label);
                     continue;
                 }
                 Ok(FileContent::Skipped { reason, .. }) => {
-                    notes.push(format!("Skipped {label}: {reason}"));
+                    report.notes.push(format!("Skipped {label}: {reason}"));
                     continue;
                 }
                 Err(source) if *named => {
                     return Err(ReferenceError { label: label.clone(), source });
                 }
                 Err(error) => {
-                    notes.push(format!("Skipped {label}: {error}"));
+                    report.failed(label);
+                    report.notes.push(format!("Skipped {label}: {error}"));
                     continue;
                 }
             };
             parts.push(Part::text(format!("\nContent from @{label}:\n")));
             parts.push(body);
         }
-        if let [first, ..] = left_out[..] {
-            let count = left_out.len();
-            parts.push(Part::text(format!(
-                "\n[Left out because the referenced files are too large to send at once: {count} files, beginning with {first}. Read them with the tools if needed.]"
-            )));
-            notes.push(format!("Left out {count} files, beginning with {first}."));
-        }
+        report.left_out(&left_out);
+        parts.extend(report.for_model.iter().map(|message| Part::text(format!("\n{message}"))));
         Ok(parts)
     }
 }

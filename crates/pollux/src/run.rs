@@ -294,7 +294,11 @@ async fn read_input(
     typed: &str,
     prompt: String,
 ) -> Result<Input, Failure> {
-    let source = if typed == prompt { PromptSource::Typed } else { PromptSource::Piped };
+    let source = if typed == prompt {
+        PromptSource::Typed
+    } else {
+        PromptSource::Piped { typed: typed.len() }
+    };
     let (expander, setup) = (prepared.expander(source), prepared.setup());
     let custom = setup.custom_command(&prompt);
     let input = Input::prepare(&expander, &setup.called_as, prompt).await?;

@@ -61,7 +61,7 @@ pub use discovered::{Discovered, DiscoveryCommands, discover};
 pub use edit::{EditFailure, EditStrategy, FoundEdit, NearbyLines, find_edit};
 pub use html::{MarkdownOptions, html_to_markdown};
 pub use ledger::Ledger;
-pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles};
+pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles, LeftOutFiles};
 pub use save_memory::with_fact;
 pub use tracker::open_tasks;
 pub use web_fetch::WebAccess;

@@ -13,7 +13,8 @@ use pollux_fs::{
 use pollux_protocol::{Files, Part};
 
 use crate::contents;
-use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, lines, too_large};
+use crate::read_file::lines::{self, MAX_LINES};
+use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
 
 /// Maximum number of bytes of text of all files together.
 const MAX_TEXT: usize = 1 << 20;
@@ -41,8 +42,19 @@ pub struct FileSearch<'a> {
 pub struct FoundFiles {
     /// Files in the order of their paths. The paths begin like the folders of the workspace.
     pub files: BTreeSet<PathBuf>,
-    /// False if files can be missing, after a cancellation, the time limit, or too many files.
+    /// Files beyond the maximum number of 10,000.
+    pub left_out: Option<LeftOutFiles>,
+    /// False if the search ended early, after a cancellation or the time limit.
     pub complete: bool,
+}
+
+/// Files that a search has found but not returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOutFiles {
+    /// Number of the files.
+    pub count: usize,
+    /// Path of the first of them.
+    pub first: PathBuf,
 }
 
 impl FileSearch<'_> {
@@ -60,7 +72,7 @@ impl FileSearch<'_> {
         let own = self.exclude.iter().map(String::as_str);
         let exclude = Exclusions::new(lists.iter().copied().flatten().copied().chain(own))?;
         let deadline = Instant::now() + self.time_limit;
-        let mut found = FoundFiles { files: BTreeSet::new(), complete: true };
+        let mut found = FoundFiles { complete: true, ..FoundFiles::default() };
         for root in self.workspace.walk_roots() {
             for pattern in patterns {
                 let (root, pattern) = self.meant(&root, pattern);
@@ -71,9 +83,8 @@ impl FileSearch<'_> {
                     time_limit: Some(deadline.saturating_duration_since(Instant::now())),
                 };
                 let result = pollux_fs::glob(&[root], &pattern, &options, cancel)?;
-                let room = MAX_FILES.saturating_sub(found.files.len());
-                found.complete &= result.complete && result.files.len() <= room;
-                found.files.extend(result.files.into_iter().take(room).map(|file| file.path));
+                found.complete &= result.complete;
+                found.add(result.files.into_iter().map(|file| file.path));
             }
         }
         found.files.retain(|path| self.workspace.check(path, Access::Read).is_ok());
@@ -91,6 +102,19 @@ impl FileSearch<'_> {
             return (Root { path, real }, "**".to_owned());
         }
         (root.clone(), pattern)
+    }
+}
+
+impl FoundFiles {
+    fn add(&mut self, files: impl Iterator<Item = PathBuf>) {
+        for file in files {
+            if self.files.len() < MAX_FILES {
+                self.files.insert(file);
+            } else if !self.files.contains(&file) {
+                let first = LeftOutFiles { count: 0, first: file };
+                self.left_out.get_or_insert(first).count += 1;
+            }
+        }
     }
 }
 
@@ -122,6 +146,8 @@ pub struct FileText {
     pub whole: bool,
     /// Number of lines of the file.
     pub lines: u64,
+    /// Number of lines shown, at most 2000.
+    pub shown: u64,
     /// Fingerprint of the file at the time of reading.
     pub fingerprint: Fingerprint,
 }
@@ -219,7 +245,8 @@ impl<'a> FileReader<'a> {
             self.text_left = 0;
         }
         let lines = lines::count(bytes);
-        FileText { text, whole, lines, fingerprint: Fingerprint::of_bytes(bytes, None) }
+        let shown = lines.min(MAX_LINES as u64);
+        FileText { text, whole, lines, shown, fingerprint: Fingerprint::of_bytes(bytes, None) }
     }
 
     fn take_media(&mut self, mime_type: &str, bytes: &[u8]) -> FileContent {

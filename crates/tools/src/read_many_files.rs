@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::blocking::{blocking, check};
 use crate::context::ToolContext;
-use crate::many_files::FileSearch;
+use crate::many_files::{FileSearch, LeftOutFiles};
 use crate::validation::{Schema, invalid};
 use collected::Collected;
 
@@ -201,6 +201,12 @@ impl ReadManyFiles {
         for path in &found.files {
             check(stop)?;
             collected.add(path);
+        }
+        if let Some(LeftOutFiles { count, first }) = &found.left_out {
+            let first = first.display();
+            collected.note(format!(
+                "Left out because there are too many files: {count} files, beginning with {first}."
+            ));
         }
         if !found.complete {
             collected.note(

@@ -44,12 +44,18 @@ impl Sample {
         let (workspace, rules, kept) = (&workspace, &rules, &kept);
         let recursive_search = self.recursive_search;
         let files = &LocalFiles;
-        References { workspace, files, rules, kept, recursive_search }.expand(prompt)
+        let piped = if self.typed { 0 } else { prompt.len() };
+        References { workspace, files, rules, kept, recursive_search, piped }.expand(prompt)
     }
 
     /// Returns the parts in their serialised form.
     fn parts(&self, prompt: &str) -> Value {
         serde_json::to_value(self.expand(prompt).unwrap().parts).unwrap()
+    }
+
+    /// Returns the messages for the user about what is missing.
+    fn warnings(&self, prompt: &str) -> Vec<String> {
+        self.expand(prompt).unwrap().report.for_user(false)
     }
 
     /// Returns the labels of the files whose content was included.
@@ -135,7 +141,7 @@ fn a_folder_brings_its_text_files() {
 }
 
 #[test]
-fn ignored_files_are_skipped_and_reported_in_debug_runs() {
+fn ignored_files_are_skipped_and_reported() {
     let sample = Sample::new(&[
         (".geminiignore", "secret*\nhidden/\n"),
         ("secret.txt", "x"),
@@ -143,8 +149,14 @@ fn ignored_files_are_skipped_and_reported_in_debug_runs() {
     ]);
     let expansion = sample.expand("@secret.txt @hidden @hidden/a").unwrap();
     assert_eq!(expansion.parts, [Part::text("@secret.txt @hidden @hidden/a")]);
-    assert_eq!(expansion.notes[0], "Path secret.txt is ignored and will be skipped.");
-    assert_eq!(expansion.notes.len(), 3);
+    assert_eq!(
+        expansion.report.for_user(true),
+        [
+            "@secret.txt: ignored; sent as text.",
+            "@hidden: ignored; sent as text.",
+            "@hidden/a: ignored; sent as text."
+        ]
+    );
 }
 
 #[test]
@@ -240,6 +252,8 @@ fn too_much_is_left_out_and_said() {
     assert!(total < (1 << 20) + 1000);
     let [.., said, closing] = &expansion.parts[..] else { panic!("too few parts") };
     assert!(said.as_text().unwrap().contains("2 files, beginning with c"));
+    let left_out = "Left out because the files are too large together: 2 files, beginning with c.";
+    assert_eq!(expansion.report.for_user(false), [left_out]);
     assert_eq!(closing.as_text(), Some(CLOSING));
 
     let huge = fs::File::create(sample.root().join("huge")).unwrap();
@@ -252,6 +266,76 @@ fn too_much_is_left_out_and_said() {
 }
 
 #[test]
+fn a_name_that_stays_text_is_reported_with_the_reason() {
+    let mut sample = Sample::new(&[("a.txt", "one")]);
+    fs::write(sample.folder.path().join("secret"), "x").unwrap();
+    let outside = "not in the workspace, or not open to the model; sent as text.";
+    let table = [
+        ("see @nosuch.md.", vec!["@nosuch.md: no such file; sent as text.".to_owned()]),
+        ("@../secret and @.env", vec![format!("@../secret: {outside}"), missing(".env")]),
+        ("(@gone) @gone, @gone", vec![missing("gone")]),
+        ("@a.txt @@ -1 +1 @@ me@example.com", vec![]),
+    ];
+    for (prompt, expected) in table {
+        assert_eq!(sample.warnings(prompt), expected, "{prompt}");
+    }
+    let long = "x".repeat(300);
+    assert_eq!(sample.warnings(&format!("@{long}")), [missing(&format!("{}…", &long[..200]))]);
+    sample.typed = false;
+    assert_eq!(sample.warnings("@nosuch.md"), [] as [&str; 0]);
+}
+
+fn missing(name: &str) -> String {
+    format!("@{name}: no such file; sent as text.")
+}
+
+#[test]
+fn what_is_included_is_reported_at_a_terminal() {
+    let sample = Sample::new(&[("a.txt", "one\n"), ("b/1", "1\n2"), ("b/2", "1"), ("b/3", "1")]);
+    fs::create_dir(sample.root().join("empty")).unwrap();
+    sample.write("x.zip", b"PK\x03\x04");
+    let reported = |prompt| sample.expand(prompt).unwrap().report.for_user(true);
+    assert_eq!(reported("@a.txt"), ["Included: a.txt, 1 line."]);
+    assert_eq!(reported("@a.txt @b"), ["Included: a.txt, b/1, b/2 and 1 other file, 5 lines."]);
+    assert_eq!(reported("@empty"), ["@empty: no files to send."]);
+    assert_eq!(reported("@x.zip"), ["@x.zip: binary file; not sent."]);
+    assert_eq!(reported("nothing"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_file_that_is_cut_is_reported() {
+    let sample = Sample::new(&[]);
+    sample.write("long.txt", "l\n".repeat(2500).as_bytes());
+    sample.write("whole.txt", "l\n".repeat(2000).as_bytes());
+    assert_eq!(
+        sample.warnings("@long.txt @whole.txt"),
+        ["Only the first 2,000 lines are included: long.txt (2,500 lines)."]
+    );
+}
+
+#[test]
+fn a_folder_with_too_many_files_is_reported_with_the_first_folder_left_out() {
+    let sample = Sample::new(&[]);
+    for (folder, count) in [("pkg0", 9_990), ("pkg1", 10), ("pkg2", 1_500)] {
+        fs::create_dir_all(sample.root().join(folder)).unwrap();
+        for number in 0..count {
+            fs::write(sample.root().join(folder).join(number.to_string()), "x").unwrap();
+        }
+    }
+    let expansion = sample.expand("look at @./").unwrap();
+    assert_eq!(
+        expansion.report.for_user(false),
+        ["@./: 10,000 of 11,500 files; the first folder left out is pkg2."]
+    );
+    let [.., said, _] = &expansion.parts[..] else { panic!("too few parts") };
+    assert_eq!(
+        said.as_text().unwrap(),
+        "\n[Only 10000 of 11500 files of ./ are included. The first folder left out is pkg2. \
+         Find and read the others with the tools if needed.]"
+    );
+}
+
+#[test]
 fn any_number_of_names_takes_bounded_work() {
     let sample = Sample::new(&[("a.txt", "one")]);
     let names: Vec<String> = (0..5000).map(|number| format!("@name{number}")).collect();
@@ -260,7 +344,11 @@ fn any_number_of_names_takes_bounded_work() {
     // A quadratic algorithm takes minutes.
     assert!(begun.elapsed() < Duration::from_secs(10));
     assert_eq!(expansion.parts.len(), 5);
-    assert!(expansion.notes.iter().any(|note| note.starts_with("Only the first 1000 names")));
+    let messages = expansion.report.for_user(false);
+    assert_eq!(messages.len(), 7, "{messages:?}");
+    assert_eq!(messages[0], "Only the first 1,000 names after an @ are resolved.");
+    assert_eq!(messages[1], "@name0: no such file; sent as text.");
+    assert_eq!(messages[6], "994 more names after an @ sent as text.");
 }
 
 #[cfg(unix)]

@@ -229,6 +229,26 @@ fn a_reference_that_cannot_be_read_ends_the_run() {
 }
 
 #[test]
+fn references_that_bring_nothing_are_reported() {
+    let stage = Stage::new();
+    stage.home.project_file(".geminiignore", "secret\n").project_file("secret", "s");
+    stage.home.project_file("long.txt", "l\n".repeat(2500));
+    let prompt = "see @nosuch.md, @/etc/hostname, @secret and @long.txt";
+    let (texts, run) = sent(&stage, stage.pollux(&["-p", prompt]));
+    assert_eq!(texts[0], prompt);
+    assert_eq!(
+        run.stderr_text(),
+        "@nosuch.md: no such file; sent as text.\n\
+         @/etc/hostname: not in the workspace, or not open to the model; sent as text.\n\
+         @secret: ignored; sent as text.\n\
+         Only the first 2,000 lines are included: long.txt (2,500 lines).\n"
+    );
+    assert_eq!(run.stdout_text(), "ok\n");
+    let (_, run) = sent(&stage, stage.pollux(&["-p", "and @gone"]).stdin("mail me@x.de, @none\n"));
+    assert_eq!(run.stderr_text(), "@gone: no such file; sent as text.\n");
+}
+
+#[test]
 fn words_beside_an_empty_prompt_are_the_prompt() {
     let stage = Stage::with([reply().text("ok")]);
     stage.pollux(&["-p", "", "hello", "there"]).run().assert_code(0);

@@ -281,8 +281,10 @@ fn files_are_brought_along() {
     let stage = Stage::with([reply().text("Read.")]);
     stage.home.project_file("note.txt", "remember the milk\n");
     let talk = Talk::start(stage, |program| program);
-    talk.type_line("what is in @note.txt");
-    talk.wait_for_text("Read.");
+    talk.type_line("what is in @note.txt and @gone.txt");
+    talk.wait_for_text(
+        "@gone.txt: no such file; sent as text.\nIncluded: note.txt, 1 line.\nRead.",
+    );
     let contents = talk.stage.server.last_request().contents().to_vec();
     assert!(texts(&contents[0]).concat().contains("remember the milk"), "{contents:?}");
     talk.end();

@@ -140,8 +140,7 @@ fn candidates(
     let mut found = Vec::new();
     for start in 0..(lines.count() + 1).saturating_sub(height) {
         let window = start..start + height;
-        let Some(bare_distance) =
-            distance_within(&bare, text.window(&window), bare_limit, budget)?
+        let Some(bare_distance) = distance_within(&bare, text.window(&window), bare_limit, budget)?
         else {
             continue;
         };

@@ -136,7 +136,8 @@ fn a_failure_names_the_nearest_lines() {
 
 #[test]
 fn a_failure_names_similar_lines_although_no_line_is_equal() {
-    let text = "use a;\n\nfn main() {\n    let total = load_items(path);\n    print_sum(total);\n}\n";
+    let text =
+        "use a;\n\nfn main() {\n    let total = load_items(path);\n    print_sum(total);\n}\n";
     let search = "let amount = read_items(file);\nshow_sum(amount);";
     let Err(EditFailure::NotFound { nearest: Some(nearest) }) = edit(text, search, "x") else {
         panic!("expected a near miss");

@@ -4,7 +4,7 @@
 //! measured in UTF-16 units, as in Gemini CLI.
 
 /// Number of lines shown if the call does not specify an end.
-const MAX_LINES: usize = 2000;
+pub(crate) const MAX_LINES: usize = 2000;
 /// Maximum number of UTF-16 units shown of a line.
 const MAX_LINE_LENGTH: usize = 2000;
 /// Text appended to a line that was cut.
