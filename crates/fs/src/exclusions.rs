@@ -3,7 +3,7 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
-use crate::glob::check_size;
+use crate::glob::{ExtendedPattern, check_size, is_extended};
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +39,8 @@ pub const READ_MANY_FILE_EXCLUDES: &[&str] = &[
 pub struct Exclusions {
     directories: GlobSet,
     files: GlobSet,
+    extended_directories: Vec<ExtendedPattern>,
+    extended_files: Vec<ExtendedPattern>,
 }
 
 impl Exclusions {
@@ -49,6 +51,7 @@ impl Exclusions {
     /// [`Error::Pattern`] with the first invalid glob.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let (mut directories, mut files) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        let (mut extended_directories, mut extended_files) = (Vec::new(), Vec::new());
         for pattern in patterns {
             check_size(pattern)?;
             let anywhere = format!("**/{pattern}");
@@ -63,6 +66,17 @@ impl Exclusions {
             // A glob for a folder (`x/**`, `x/`) is checked for folders only, because files are
             // checked far more often.
             let folder = pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix('/'));
+            if is_extended(pattern) {
+                let directory = ExtendedPattern::new(folder.unwrap_or(pattern), true)?;
+                if folder.is_none() {
+                    extended_files.push(directory.clone());
+                }
+                // A negation matches nearly every folder, but its author thinks of files.
+                if folder.is_some() || !pattern.contains("!(") {
+                    extended_directories.push(directory);
+                }
+                continue;
+            }
             directories.add(compile(folder.unwrap_or(pattern))?);
             if folder.is_none() {
                 files.add(compile(pattern)?);
@@ -71,7 +85,8 @@ impl Exclusions {
         let build = |builder: GlobSetBuilder| {
             builder.build().map_err(|error| Error::Pattern(error.to_string()))
         };
-        Ok(Self { directories: build(directories)?, files: build(files)? })
+        let (directories, files) = (build(directories)?, build(files)?);
+        Ok(Self { directories, files, extended_directories, extended_files })
     }
 
     /// Returns the exclusions of file-name searches.
@@ -88,11 +103,13 @@ impl Exclusions {
     /// Returns true if everything below the folder at `relative` (separated by `/`) is excluded.
     pub fn covers_directory(&self, relative: &str) -> bool {
         self.directories.is_match(relative)
+            || self.extended_directories.iter().any(|pattern| pattern.matches(relative))
     }
 
     /// Returns true if the file at `relative` (separated by `/`) is excluded. Its folders must be
     /// checked separately.
     pub fn covers_file(&self, relative: &str) -> bool {
         self.files.is_match(relative)
+            || self.extended_files.iter().any(|pattern| pattern.matches(relative))
     }
 }

@@ -12,10 +12,12 @@ use crate::files::EntryKind;
 use crate::rules::IgnoreRules;
 use crate::walk::{Cancel, Found, Root, Scope, WalkOptions, visit};
 
+mod extended;
 mod pattern;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use extended::{ExtendedPattern, is_extended};
 use pattern::Pattern;
 pub(crate) use pattern::check_size;
 
@@ -61,7 +63,8 @@ pub struct GlobResult {
 
 /// Finds the files below `roots` whose path relative to the root matches `pattern`.
 ///
-/// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, `@(a|b)`, `?(a|b)`. Names that begin with a dot are
+/// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, and the extended groups `@(a|b)`, `?(a|b)`, `+(a|b)`,
+/// `*(a|b)`, `!(a|b)`. Names that begin with a dot are
 /// matched like others; folders and links are not matched. A pattern that is the name of an
 /// existing path matches only that path.
 ///

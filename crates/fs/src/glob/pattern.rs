@@ -5,6 +5,7 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::extended::{ExtendedPattern, is_extended};
 use crate::error::{Error, Result};
 
 /// Maximum length of a pattern, in bytes; longer ones are not written on purpose.
@@ -17,12 +18,17 @@ const MAX_BRACES: usize = 16;
 const MAX_ITEMS: u32 = 1000;
 
 pub(super) struct Pattern {
-    matcher: GlobMatcher,
+    matcher: Matcher,
     /// Leading components without wildcards, in lower case unless case matters.
     fixed: Vec<String>,
     /// Maximum depth of a match in components; `None` if there is no limit.
     depth: Option<usize>,
     case_sensitive: bool,
+}
+
+enum Matcher {
+    Plain(GlobMatcher),
+    Extended(ExtendedPattern),
 }
 
 /// Refuses patterns whose compilation would need unbounded stack or memory, because alternatives
@@ -64,27 +70,36 @@ impl Pattern {
             relative = rest;
         }
         let special = relative.contains(['*', '?', '[', '{', '(', '\\']);
-        let glob = if special && std::fs::symlink_metadata(root.join(relative)).is_ok() {
+        let named = special && std::fs::symlink_metadata(root.join(relative)).is_ok();
+        let glob = if named {
             globset::escape(relative)
         } else {
             let spelled = spell_out_ranges(relative);
             check_size(&spelled)?;
-            translate(&spelled)?
+            spelled.split('/').map(collapse_stars).collect::<Vec<_>>().join("/")
         };
-        let matcher = GlobBuilder::new(&glob)
-            .literal_separator(true)
-            .case_insensitive(!case_sensitive)
-            .backslash_escape(true)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| Error::Pattern(error.to_string()))?
-            .compile_matcher();
+        let extended = !named && is_extended(&glob);
+        let matcher = if extended {
+            Matcher::Extended(ExtendedPattern::new(&glob, case_sensitive)?)
+        } else {
+            let plain = GlobBuilder::new(&glob)
+                .literal_separator(true)
+                .case_insensitive(!case_sensitive)
+                .backslash_escape(true)
+                .empty_alternates(true)
+                .build();
+            let plain = plain.map_err(|error| Error::Pattern(error.to_string()))?;
+            Matcher::Plain(plain.compile_matcher())
+        };
         let components: Vec<&str> = glob.split('/').collect();
-        let plain = |component: &&&str| !component.contains(['*', '?', '[', '{', '}', '\\']);
+        let special = ['*', '?', '[', '{', '}', '\\'];
+        let plain = |component: &&&str| {
+            !component.contains(special) && !(extended && component.contains(['(', ')', '|']))
+        };
         let fixed = components[..components.len() - 1].iter().take_while(plain);
         let fold =
             |text: &&str| if case_sensitive { (*text).to_owned() } else { text.to_lowercase() };
-        let unlimited = components.contains(&"**") || glob.contains('{');
+        let unlimited = extended || components.contains(&"**") || glob.contains('{');
         Ok(Some(Self {
             matcher,
             fixed: fixed.map(fold).collect(),
@@ -94,7 +109,10 @@ impl Pattern {
     }
 
     pub(super) fn matches(&self, relative: &str) -> bool {
-        self.matcher.is_match(relative)
+        match &self.matcher {
+            Matcher::Plain(plain) => plain.is_match(relative),
+            Matcher::Extended(extended) => extended.matches(relative),
+        }
     }
 
     /// Returns true if a match can be in the folder at `relative` or deeper.
@@ -167,52 +185,18 @@ fn range(body: &str) -> Option<Vec<String>> {
     Some((0..=steps).map(item).collect())
 }
 
-/// Translates extended globs to braces, and repeated `*` inside a component to one.
-fn translate(pattern: &str) -> Result<String> {
-    let mut glob = String::with_capacity(pattern.len() + 8);
-    // Closing text of each open extended glob.
-    let mut closers = Vec::new();
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        let opens = characters.peek() == Some(&'(');
-        match character {
-            '\\' => {
-                glob.push(character);
-                glob.extend(characters.next());
-            }
-            '@' | '?' if opens => {
-                characters.next();
-                glob.push('{');
-                closers.push(if character == '?' { ",}" } else { "}" });
-            }
-            '+' | '*' | '!' if opens => {
-                return Err(Error::Pattern(format!(
-                    "`{character}(…)` is not supported in patterns; use `{{a,b}}`"
-                )));
-            }
-            '|' if !closers.is_empty() => glob.push(','),
-            ',' if !closers.is_empty() => glob.push_str("\\,"),
-            ')' if !closers.is_empty() => glob.push_str(closers.pop().unwrap_or_default()),
-            _ => glob.push(character),
-        }
+/// Replaces repeated `*` inside a name by one.
+fn collapse_stars(component: &str) -> Cow<'_, str> {
+    if component == "**" || !component.contains("**") {
+        return Cow::Borrowed(component);
     }
-    if !closers.is_empty() {
-        return Err(Error::Pattern("unclosed `(` in the pattern".into()));
-    }
-    let collapse = |component: &str| {
-        if component == "**" { component.to_owned() } else { collapse_stars(component) }
-    };
-    Ok(glob.split('/').map(collapse).collect::<Vec<_>>().join("/"))
-}
-
-fn collapse_stars(component: &str) -> String {
     let mut result = String::with_capacity(component.len());
     for character in component.chars() {
         if character != '*' || !result.ends_with('*') || result.ends_with("\\*") {
             result.push(character);
         }
     }
-    result
+    Cow::Owned(result)
 }
 
 #[cfg(test)]
