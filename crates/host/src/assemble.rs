@@ -269,6 +269,7 @@ impl Setup {
             plans_directory: self.plans_directory(session_id),
             tracker_directory: self.tracker_directory(session_id),
             memory_file: self.global_memory(),
+            project_memory_file: self.project_memory(),
             ledger: Arc::new(Ledger::new()),
             spill_directory: self.project.tool_outputs_dir(session_id),
             background: BackgroundProcesses::new(

@@ -226,6 +226,17 @@ impl Setup {
         self.places.gemini_dir().join(&names[0])
     }
 
+    /// Returns the path of the user's private notes about the project: the file that the context is
+    /// read from, or a new one.
+    pub(crate) fn project_memory(&self) -> PathBuf {
+        let names = context::names(&self.loaded.settings.context().file_names);
+        let folder = self.project.memory_dir();
+        let index = folder.join(context::PRIVATE_INDEX);
+        let older = names.iter().map(|name| folder.join(name));
+        let mut files = std::iter::once(index.clone()).chain(older);
+        files.find(|file| pollux_fs::info(file).is_ok()).unwrap_or(index)
+    }
+
     /// Returns the options, settings and trust that determine the approval mode.
     pub(crate) fn approval_request(&self) -> ApprovalRequest {
         approval_request(&self.options, &self.loaded)

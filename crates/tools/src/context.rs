@@ -150,6 +150,9 @@ pub struct ToolContext {
     /// The user's own context file, which is part of the context in every project
     /// (`~/.gemini/GEMINI.md`).
     pub memory_file: PathBuf,
+    /// The user's private notes about the project, which are part of the context in this project
+    /// (`~/.gemini/tmp/<project>/memory/MEMORY.md`).
+    pub project_memory_file: PathBuf,
     /// Record of the files that were read and written in this session.
     pub ledger: Arc<Ledger>,
     /// Folder for output that is too long for a model (`…/tool-outputs/session-<id>`); created
@@ -264,6 +267,7 @@ impl ToolContext {
             plans_directory: PathBuf::new(),
             tracker_directory: PathBuf::new(),
             memory_file: PathBuf::new(),
+            project_memory_file: PathBuf::new(),
             ledger: Arc::new(Ledger::new()),
             background: BackgroundProcesses::new(spill_directory.join("background-processes")),
             reporter: None,

@@ -1,4 +1,5 @@
-//! `save_memory`: adds a fact to the user's own context file, which is part of every later session.
+//! `save_memory`: adds a fact to the user's own context file, which is part of every later session, or
+//! to the user's private notes about the project.
 //!
 //! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and users
 //! still rely on it.
@@ -44,6 +45,11 @@ impl SaveMemoryTool {
                 "fact": {
                     "type": "string",
                     "description": "The fact in one sentence that can be understood by itself."
+                },
+                "scope": {
+                    "type": "string",
+                    "enum": ["global", "project"],
+                    "description": "global: for all projects. project: for this project only, private to the user. Default: global."
                 }
             },
             "required": ["fact"]
@@ -55,6 +61,19 @@ impl SaveMemoryTool {
 #[derive(Deserialize)]
 struct Params {
     fact: String,
+    #[serde(default)]
+    scope: Scope,
+}
+
+/// Sessions to which a fact applies.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    /// Sessions of all projects.
+    #[default]
+    Global,
+    /// Sessions of this project.
+    Project,
 }
 
 impl Tool for SaveMemoryTool {
@@ -73,9 +92,10 @@ impl Tool for SaveMemoryTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Remembers one fact about the person for all later sessions in all projects: a preference, a \
-                          name, a way of working. Use it when the person asks for it or clearly states such a fact. \
-                          Not for what only this conversation or this project is about, and never for a secret."
+            description: "Remembers one fact for later sessions: about the person (a preference, a name, a way of \
+                          working) in all projects, or with scope project about the person's work in this project. \
+                          Use it when the person asks for it or clearly states such a fact. Not for what only this \
+                          conversation is about, and never for a secret."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }
@@ -94,8 +114,11 @@ impl Tool for SaveMemoryTool {
         let Some(fact) = list_item(&params.fact) else {
             return Err(invalid("Parameter \"fact\" must be a non-empty string."));
         };
-        let given = self.context.memory_file.to_string_lossy();
-        let path = self.context.locate(&given, Access::Write)?;
+        let file = match params.scope {
+            Scope::Global => &self.context.memory_file,
+            Scope::Project => &self.context.project_memory_file,
+        };
+        let path = self.context.locate(&file.to_string_lossy(), Access::Write)?;
         let context = Arc::clone(&self.context);
         let inner = SaveMemory { context, path, fact, shown: Shown::default() };
         Ok(Box::new(SaveMemoryInvocation(Arc::new(inner))))

@@ -191,6 +191,25 @@ fn tasks_are_reported_in_the_instruction_and_shown_to_the_person() {
 }
 
 #[test]
+fn a_memory_of_the_project_is_part_of_its_later_sessions() {
+    let fact = json!({"fact": "The tests need podman.", "scope": "project"});
+    let stage = Stage::with([
+        reply().call("save_memory", fact),
+        reply().text("done"),
+        reply().text("again"),
+    ]);
+    stage.home.settings(&json!({"pollux": {"tools": {"saveMemory": true}}}));
+    stage.pollux(&["--approval-mode", "auto_edit", "-p", "go"]).run().assert_code(0);
+    let notes = stage.project_temporary().join("memory/MEMORY.md");
+    let kept = fs::read_to_string(&notes).unwrap();
+    assert_eq!(kept, "## Gemini Added Memories\n- The tests need podman.\n");
+    assert!(!stage.home.gemini().join("GEMINI.md").exists());
+    stage.prompt("text", "more").assert_code(0);
+    let request = stage.server.last_request().body.to_string();
+    assert!(request.contains("The tests need podman."), "{request}");
+}
+
+#[test]
 fn a_memory_is_reported_to_later_sessions() {
     let fact = json!({"fact": "The person likes tea."});
     let stage = Stage::new();

@@ -109,6 +109,7 @@ tracker_add_dependency (Add Dependency, edit)
 tracker_visualize (Visualize Tracker, read)
 save_memory (SaveMemory, edit)
   fact* string
+  scope string global|project
 get_internal_docs (GetInternalDocs, think)
   path string
 ";

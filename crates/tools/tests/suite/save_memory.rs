@@ -19,6 +19,7 @@ fn session() -> (Session, PathBuf) {
         workspace.allow_memory_file(&file);
         context.workspace = Arc::new(workspace);
         context.memory_file.clone_from(&file);
+        context.project_memory_file = context.workspace.temp().join("memory/MEMORY.md");
     });
     (session, file)
 }
@@ -33,6 +34,22 @@ async fn facts_come_together_under_one_heading() {
     session.ok("save_memory", json!({"fact": "- Lives in Rome"})).await;
     let kept = std::fs::read_to_string(&file).unwrap();
     assert_eq!(kept, "## Gemini Added Memories\n- Likes tea.\n- Lives in Rome\n");
+}
+
+#[tokio::test]
+async fn a_fact_about_the_project_goes_to_the_private_notes() {
+    let (session, file) = session();
+    let invocation =
+        session.prepare("save_memory", &json!({"fact": "x", "scope": "project"})).unwrap();
+    let notes = invocation.effects().writes[0].clone();
+    assert!(notes.ends_with("memory/MEMORY.md") && !notes.starts_with(&session.root), "{notes:?}");
+    session.ok("save_memory", json!({"fact": "Uses tabs", "scope": "project"})).await;
+    session.ok("save_memory", json!({"fact": "Likes tea", "scope": "global"})).await;
+    let kept = |path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(kept(&notes), "## Gemini Added Memories\n- Uses tabs\n");
+    assert_eq!(kept(&file), "## Gemini Added Memories\n- Likes tea\n");
+    let (_, message) = session.err("save_memory", json!({"fact": "x", "scope": "team"})).await;
+    assert_eq!(message, "params/scope must be equal to one of the allowed values");
 }
 
 #[tokio::test]
