@@ -145,6 +145,16 @@ fn a_command_is_shown_with_what_it_runs_and_writes() {
 }
 
 #[test]
+fn files_that_programs_change_are_shown() {
+    let call = reply().call("run_shell_command", json!({"command": "ls | tee x; cp a b > log"}));
+    let talk = Talk::start(stage([call, reply().text("Done.")]), |program| program);
+    talk.wait("Runs: ls, tee, cp\nWrites: x, b, log\n");
+    talk.line("3");
+    talk.wait("Request cancelled.");
+    talk.end();
+}
+
+#[test]
 fn a_permission_is_kept_by_enter_where_that_is_wanted() {
     let stage = stage([edit(), reply().text("Done.")]);
     stage.home.settings(&json!({"security": {

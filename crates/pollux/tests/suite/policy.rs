@@ -137,7 +137,7 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
     assert_eq!(reported["interactive"]["decision"], "deny");
     assert_eq!(reported["headless"]["rule"]["source"], "User: my.toml");
     assert_eq!(reported["analysis"]["runs"], json!(["ls", "sort", "sudo", "rm"]));
-    assert_eq!(reported["analysis"]["writes"], json!(["?"]));
+    assert_eq!(reported["analysis"]["writes"], json!(["?", "x"]));
     assert_eq!(reported["interactive"]["parts"][3]["decision"], "deny");
     let run = stage.alone().args(["policy", "explain", "ls"]).run();
     run.assert_code(0);

@@ -35,15 +35,24 @@ impl CommandLine {
         names
     }
 
-    /// Returns the files that redirections write, as written; `?` for a file name that is not
-    /// constant.
+    /// Returns the files that programs change, as far as their tables list them, and the files that
+    /// redirections write. Each file is listed once, as written; `?` stands for files that are known
+    /// only at run time.
     pub fn writes(&self) -> Vec<String> {
-        let redirections = self.commands.iter().flat_map(|command| &command.redirections);
-        let written = redirections.filter(|found| found.kind == RedirectionKind::Write);
         let target = |found: &Redirection| {
             found.target.as_ref().map_or_else(|| "?".to_owned(), |word| word.shown().into_owned())
         };
-        written.map(target).collect()
+        let mut files = Vec::new();
+        for command in &self.commands {
+            let redirections = command.redirections.iter();
+            let written = redirections.filter(|found| found.kind == RedirectionKind::Write);
+            for file in command.written().into_iter().chain(written.map(target)) {
+                if !files.contains(&file) {
+                    files.push(file);
+                }
+            }
+        }
+        files
     }
 
     /// Returns true if the line is in the small grammar, so that `commands` lists everything it

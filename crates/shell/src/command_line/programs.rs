@@ -160,6 +160,16 @@ impl SimpleCommand {
         walk.subcommand
     }
 
+    /// Returns the files that the program changes, as written and as far as its table lists them;
+    /// `?` for files that are known only at run time.
+    pub fn written(&self) -> Vec<String> {
+        let Some(usage) = usage(self.name()) else { return Vec::new() };
+        let mut walk = Walk::new(usage, &self.words);
+        // An error is ignored: the walk counts as far as it went.
+        walk.all().ok();
+        walk.written(self.has_more)
+    }
+
     /// Returns the commands and scripts among the arguments, as far as the table lists them.
     pub(super) fn inner(&self) -> Inner {
         let Some(usage) = usage(self.name()) else { return Inner::default() };
@@ -187,6 +197,10 @@ struct Walk<'a> {
     does: Option<Does>,
     /// Number of operands so far.
     operands: usize,
+    /// Words that are the operands so far.
+    operand_words: Vec<&'a Word>,
+    /// Files that values of options and operands of the form [`Form::Write`] name.
+    changed: Vec<String>,
     /// True if one of the options that the usage requires is present.
     has_required: bool,
     inner: Inner,
@@ -204,6 +218,8 @@ impl<'a> Walk<'a> {
             at: 1,
             does: usage.does,
             operands: 0,
+            operand_words: Vec::new(),
+            changed: Vec::new(),
             has_required: false,
             inner: Inner::default(),
             subcommand: None,
@@ -340,6 +356,9 @@ impl<'a> Walk<'a> {
             return Err((self.at, Unfamiliar::Operand(value.to_owned())));
         }
         self.note(&kind.form);
+        if matches!(kind.form, Form::Write) {
+            self.changed.push(value.to_owned());
+        }
         Ok(())
     }
 
@@ -352,10 +371,13 @@ impl<'a> Walk<'a> {
         if matches!((word, &kind.form), (Word::Pattern(_), Form::Read)) {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         }
+        if matches!(kind.form, Form::Write) {
+            self.changed.push(file(word));
+        }
         self.take(&kind.form, word)
     }
 
-    fn operand(&mut self, word: &Word) -> Result<(), Stop> {
+    fn operand(&mut self, word: &'a Word) -> Result<(), Stop> {
         let kinds = &self.usage.operands;
         let last = kinds.last().filter(|operand| operand.repeats);
         let Some(operand) = kinds.get(self.operands).or(last) else {
@@ -366,7 +388,52 @@ impl<'a> Walk<'a> {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         }
         self.operands += 1;
+        self.operand_words.push(word);
+        if matches!(operand.form, Form::Write) && !self.usage.writes("last") {
+            self.changed.push(file(word));
+        }
         self.take(&operand.form, word)
+    }
+
+    /// Returns the files that are changed. `has_more` is true if further arguments follow.
+    fn written(mut self, has_more: bool) -> Vec<String> {
+        let kinds = &self.usage.operands;
+        let next = kinds.get(self.operands).or(kinds.last().filter(|operand| operand.repeats));
+        let operands = &self.operand_words;
+        if let [_, .., last] = operands[..]
+            && self.usage.writes("last")
+            && !has_more
+        {
+            self.changed.push(file(last));
+        }
+        if self.usage.writes("rest") {
+            self.changed.extend(operands.iter().skip(1).map(|word| file(word)));
+        }
+        let is_all = self.usage.writes("all");
+        if is_all {
+            let is_option = |word: &&Word| word.literal().is_some_and(|text| text.starts_with('-'));
+            let words = self.words.iter().skip(1);
+            self.changed = words.filter(|word| !is_option(word)).map(file).collect();
+        }
+        for (index, word) in self.words.iter().enumerate().skip(1) {
+            let Some(text) = word.literal() else { continue };
+            for written in self.usage.written.iter().filter(|name| name.contains(['-', '='])) {
+                match text.strip_prefix(written.as_str()) {
+                    Some("") => self.changed.extend(self.words.get(index + 1).map(file)),
+                    Some(value) if written.ends_with('=') => self.changed.push(value.to_owned()),
+                    Some(value) if written.starts_with("--") => {
+                        self.changed.extend(value.strip_prefix('=').map(str::to_owned));
+                    }
+                    Some(value) if written.starts_with('-') => self.changed.push(value.to_owned()),
+                    _ => {}
+                }
+            }
+        }
+        let is_next = next.is_some_and(|operand| matches!(operand.form, Form::Write));
+        if has_more && (is_all || is_next) {
+            self.changed.push("?".to_owned());
+        }
+        self.changed
     }
 
     /// Takes the next word, or all words that belong to it.
@@ -426,6 +493,14 @@ impl<'a> Walk<'a> {
         if matches!(form, Form::Write | Form::Program) {
             self.does = self.does.max(Some(Does::Changes));
         }
+    }
+}
+
+/// Returns the file that a word names, as written.
+fn file(word: &Word) -> String {
+    match word {
+        Word::Unknown(_) => "?".to_owned(),
+        word => word.shown().into_owned(),
     }
 }
 

@@ -38,6 +38,11 @@ pub(super) struct Usage {
     pub(super) requires: Vec<String>,
     /// Kinds of the operands in their order.
     pub(super) operands: Vec<Operand>,
+    /// Files that the program changes, in addition to words of the form [`Form::Write`], for
+    /// messages only: `last` for the last of several operands (no other operand is changed then),
+    /// `rest` for all but the first, `all` for all words that are not options, an option (`-o`) for
+    /// its value, also if no list contains the option, and `of=` for the rest of such an operand.
+    pub(super) written: Vec<String>,
     /// Minimum number of operands. With fewer, the program reads commands from its standard input.
     pub(super) min_operands: usize,
     /// True if words that begin with a single `-` are whole options, not groups of letters.
@@ -234,6 +239,11 @@ impl Usage {
         kind.is_some_and(|kind| {
             matches!(kind.form, Form::Command | Form::Terminated | Form::Script)
         })
+    }
+
+    /// Returns true if `written` contains this text.
+    pub(super) fn writes(&self, what: &str) -> bool {
+        self.written.iter().any(|written| written == what)
     }
 
     /// Returns the subcommand of this name.

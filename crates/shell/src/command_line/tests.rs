@@ -14,6 +14,38 @@ fn commands(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn files_that_a_line_changes_are_listed() {
+    let table: [(&str, &[&str]); 23] = [
+        ("ls -l", &[]),
+        ("make > log 2>> log", &["log"]),
+        ("make | tee -a out.txt ~/b > c", &["out.txt", "~/b", "c"]),
+        ("sort -o x a", &["x"]),
+        ("sort -ox a && sort --output=y a; sort --output z a", &["x", "y", "z"]),
+        ("cp a b", &["b"]),
+        ("cp -r a b /tmp/c", &["/tmp/c"]),
+        ("mv -f a b", &["a", "b"]),
+        ("ln -s a b", &["b"]),
+        ("sed -i 's/a/b/' x.rs y.rs", &["x.rs", "y.rs"]),
+        ("sed 's/a/b/' x.rs", &[]),
+        ("dd if=a of=b bs=1", &["b"]),
+        ("gcc -o prog a.c", &["prog"]),
+        ("curl -s -o page.html https://example.com", &["page.html"]),
+        ("rm -r build ./*.o", &["build", "./*.o"]),
+        ("rm -r build *.o", &["build", "?"]),
+        ("tee \"$FILE\"", &["?"]),
+        ("ls | xargs rm", &["?"]),
+        ("find . -name x | xargs touch", &["?"]),
+        ("bash -c 'touch a; cp b c'", &["a", "c"]),
+        ("env A=b touch x", &["x"]),
+        ("git checkout -- a.rs", &["a.rs"]),
+        ("unheard-of -o x", &[]),
+    ];
+    for (line, expected) in table {
+        assert_eq!(read(line, Dialect::Bash).writes(), expected, "{line}");
+    }
+}
+
+#[test]
 fn lines_of_the_small_grammar_are_parsed() {
     for (text, expected) in [
         ("ls", vec!["ls"]),
