@@ -37,7 +37,7 @@ pub struct SessionSummary {
     pub start_time: String,
     /// Time of the last write to the session, RFC 3339.
     pub last_updated: String,
-    /// Beginning of the first user message, on one line, without characters outside ASCII.
+    /// First user message, on one line, without control characters.
     pub first_message: String,
     /// Title that Gemini CLI generated, if any.
     pub summary: Option<String>,
@@ -115,7 +115,7 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
         start_time: metadata.start_time.unwrap_or_else(|| last_updated.clone()),
         last_updated,
         first_message: first_words
-            .map_or_else(|| "Empty conversation".to_owned(), |words| clean(&words)),
+            .map_or_else(|| "Empty conversation".to_owned(), |words| printable(&words)),
         summary: metadata.summary.map(|summary| printable(&summary)),
         is_damaged: false,
     })
@@ -195,13 +195,6 @@ fn modified(path: &Path) -> String {
 
 fn instant(time: &str) -> Timestamp {
     time.parse().unwrap_or(Timestamp::UNIX_EPOCH)
-}
-
-/// Converts text to one line of printable ASCII.
-fn clean(words: &str) -> String {
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let ascii: String = words.chars().filter(|character| matches!(character, ' '..='~')).collect();
-    ascii.trim().to_owned()
 }
 
 /// Converts a title, which may be in any language, to one line that does not act on a terminal.

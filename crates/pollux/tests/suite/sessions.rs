@@ -147,7 +147,7 @@ fn sessions_are_listed_oldest_first() {
     let text = list(&stage).stdout_text();
     let long = format!("{}...", &"long ".repeat(40)[..97]);
     let expected = format!(
-        "\nAvailable sessions for this project (2):\n  1. Gre, one (Just now) [first]\n  2. {long} (Just now) [second]\n"
+        "\nAvailable sessions for this project (2):\n  1. Grüße, one (Just now) [first]\n  2. {long} (Just now) [second]\n"
     );
     assert_eq!(text, expected);
 }

@@ -43,7 +43,10 @@ fn the_list_is_printed_as_gemini_cli_prints_it() {
 }
 
 #[test]
-fn titles_are_one_line_of_ascii() {
-    assert_eq!(clean("  a\n\n b\t\u{1b}[1mc é 日本 d "), "a b [1mc   d");
+fn titles_are_one_line_in_any_script() {
+    for title in ["日本語で説明して", "erkläre die Größe", "объясни", "اشرح", "a 🦀 b"] {
+        assert_eq!(printable(title), title);
+    }
+    assert_eq!(printable("  a\n\n b\t\u{1b}[1mc "), "a b c");
     assert_eq!(printable("título\u{1b}[2J\ndel \u{202e}día\n"), "título del día");
 }
