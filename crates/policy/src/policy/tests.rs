@@ -323,6 +323,39 @@ fn a_broken_file_suspends_yolo_and_approvals() {
     assert_eq!(said(&policy, "replace"), "deny");
 }
 
+/// `security.disableAlwaysAllow` and the secure mode of an administrator.
+#[test]
+fn saved_approvals_are_void_where_they_may_not_be_given() {
+    let mut policy = policy(
+        true,
+        r#"
+        [[rule]]
+        toolName = "run_shell_command"
+        commandPrefix = "mkdir"
+        decision = "allow"
+        priority = 950
+        [[rule]]
+        toolName = "write_file"
+        decision = "allow"
+        priority = 100
+        [[rule]]
+        toolName = "replace"
+        decision = "deny"
+        priority = 950
+        "#,
+    );
+    let said = |policy: &Policy| {
+        let args = [("run_shell_command", "mkdir a"), ("write_file", ""), ("replace", "")];
+        args.map(|(tool, command)| match command {
+            "" => decide(policy, tool, &json!({}), ApprovalMode::Default),
+            _ => decide(policy, tool, &json!({ "command": command }), ApprovalMode::Default),
+        })
+    };
+    assert_eq!(said(&policy), ["allow", "allow", "deny"]);
+    policy.facts.without_approvals = true;
+    assert_eq!(said(&policy), ["ask_user", "allow", "deny"]);
+}
+
 #[test]
 fn a_required_confirmation_holds_in_yolo_too() {
     let lists = crate::ToolLists {

@@ -188,6 +188,24 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
 }
 
 #[test]
+fn saved_approvals_have_no_effect_with_always_allow_disabled() {
+    let ran = |settings: Value| {
+        let stage = running(&["mkdir one", "touch two"]);
+        stage.home.settings(&settings);
+        let saved = rule("run_shell_command", "allow", "commandPrefix = \"mkdir\"");
+        let saved = saved.replace("priority = 100", "priority = 950");
+        stage.home.user_file("policies/auto-saved.toml", saved);
+        let own = rule("run_shell_command", "allow", "commandPrefix = \"touch\"");
+        stage.home.user_file("policies/own.toml", own);
+        stage.prompt("text", "go").assert_code(0);
+        ["one", "two"].map(|name| stage.home.project().join(name).exists())
+    };
+    assert_eq!(ran(json!({})), [true, true]);
+    assert_eq!(ran(json!({"security": {"disableAlwaysAllow": true}})), [false, true]);
+    assert_eq!(ran(json!({"security": {"disableAlwaysAllow": false}})), [true, true]);
+}
+
+#[test]
 fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     let stage = Stage::new();
     stage.home.settings(&json!({"security": {"enablePermanentToolApproval": true}}));
