@@ -124,3 +124,30 @@ fn hostile_pages_take_time_and_memory_in_proportion_to_their_size() {
     };
     std::thread::Builder::new().stack_size(128 << 10).spawn(compare).unwrap().join().unwrap();
 }
+
+proptest::proptest! {
+    #[test]
+    fn every_word_survives_among_any_tags(
+        pieces in proptest::collection::vec(0_usize..40, 0..60)
+    ) {
+        const TAGS: [&str; 30] = [
+            "<p>", "</p>", "<div class='a>b'>", "</div>", "<b>", "</b>", "<em>", "</em>", "<code>",
+            "</code>", "<h2>", "</h2>", "<ul>", "</ul>", "<ol start=7>", "</ol>", "<li>", "</li>",
+            "<blockquote>", "</blockquote>", "<table>", "</table>", "<tr>", "<td>", "<th>", "<br>",
+            "<pre>", "</pre>", "<script>no</script>", "<!-- no -->",
+        ];
+        let word = |number: usize| format!("w{number}x");
+        let piece = |(number, kind): (usize, &usize)| {
+            TAGS.get(*kind).map_or_else(|| word(number), |tag| (*tag).to_owned())
+        };
+        let page: String = pieces.iter().enumerate().map(piece).collect();
+        let text = markdown(&page);
+        proptest::prop_assert!(!text.contains('<') && !text.contains("no"), "{}", text);
+        let mut rest = text.as_str();
+        for (number, _) in pieces.iter().enumerate().filter(|(_, kind)| TAGS.get(**kind).is_none()) {
+            let at = rest.find(&word(number));
+            proptest::prop_assert!(at.is_some(), "{} in {}", word(number), text);
+            rest = &rest[at.unwrap_or_default()..];
+        }
+    }
+}
