@@ -254,8 +254,8 @@ impl References<'_> {
         found
     }
 
-    /// Reports the names that the user has typed and that stay text. An `@` inside of a word belongs
-    /// to an address.
+    /// Reports the names that the user has typed and that stay text. An `@` inside of a word is
+    /// part of an address.
     fn report_unresolved(
         &self,
         prompt: &str,

@@ -1,5 +1,5 @@
-//! `save_memory`: adds a fact to the user's own context file, which is part of every later session, or
-//! to the user's private notes about the project.
+//! `save_memory`: adds a fact to the user's own context file, which is part of every later session,
+//! or to the user's private notes about the project.
 //!
 //! Gemini CLI had this tool until its memory became ordinary edits of files; recordings and users
 //! still rely on it.

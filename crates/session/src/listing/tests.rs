@@ -44,7 +44,8 @@ fn the_list_is_printed_as_gemini_cli_prints_it() {
 
 #[test]
 fn titles_are_one_line_in_any_script() {
-    for title in ["日本語で説明して", "erkläre die Größe", "объясни", "اشرح", "a 🦀 b"] {
+    for title in ["日本語で説明して", "erkläre die Größe", "объясни", "اشرح", "a 🦀 b"]
+    {
         assert_eq!(printable(title), title);
     }
     assert_eq!(printable("  a\n\n b\t\u{1b}[1mc "), "a b c");

@@ -36,8 +36,8 @@ impl CommandLine {
     }
 
     /// Returns the files that programs change, as far as their tables list them, and the files that
-    /// redirections write. Each file is listed once, as written; `?` stands for files that are known
-    /// only at run time.
+    /// redirections write. Each file is listed once, as written; `?` stands for files that are
+    /// known only at run time.
     pub fn writes(&self) -> Vec<String> {
         let target = |found: &Redirection| {
             found.target.as_ref().map_or_else(|| "?".to_owned(), |word| word.shown().into_owned())

@@ -1,5 +1,5 @@
-//! Matcher for almost equal text: runs of lines within a small edit distance. Text at the outer ends
-//! of the lines that the searched text does not contain, such as a semicolon, is not replaced.
+//! Matcher for almost equal text: runs of lines within a small edit distance. Text at the outer
+//! ends of the lines that the searched text does not contain, such as a semicolon, is not replaced.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -144,7 +144,8 @@ proptest::proptest! {
         let text = markdown(&page);
         proptest::prop_assert!(!text.contains('<') && !text.contains("no"), "{}", text);
         let mut rest = text.as_str();
-        for (number, _) in pieces.iter().enumerate().filter(|(_, kind)| TAGS.get(**kind).is_none()) {
+        let words = pieces.iter().enumerate().filter(|(_, kind)| TAGS.get(**kind).is_none());
+        for (number, _) in words {
             let at = rest.find(&word(number));
             proptest::prop_assert!(at.is_some(), "{} in {}", word(number), text);
             rest = &rest[at.unwrap_or_default()..];
