@@ -159,7 +159,7 @@ enum Item {
     Star,
     Everything,
     Folders,
-    Group(Kind, Vec<Vec<Item>>),
+    Group(Kind, Vec<Vec<Self>>),
 }
 
 /// Meaning of a group.

@@ -94,7 +94,7 @@ impl Pattern {
         let components: Vec<&str> = glob.split('/').collect();
         let special = ['*', '?', '[', '{', '}', '\\'];
         let plain = |component: &&&str| {
-            !component.contains(special) && !(extended && component.contains(['(', ')', '|']))
+            !(component.contains(special) || extended && component.contains(['(', ')', '|']))
         };
         let fixed = components[..components.len() - 1].iter().take_while(plain);
         let fold =
