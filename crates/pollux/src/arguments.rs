@@ -135,14 +135,7 @@ pub(crate) fn parse(
     if let Some((group, rest)) = &line.group {
         checks::only_global(&line).map_err(refuse)?;
         if hooks::is_called(group) {
-            if rest.iter().any(|word| word == "--help" || word == "-h") {
-                let words: Vec<&String> = std::iter::once(group).chain(rest).collect();
-                return Err(Exit::answer(help_of(&words, called_as)));
-            }
-            let refuse_hooks = |message: String| {
-                Exit::refusal(format!("{message}\n{}", help_of(&[group], called_as)))
-            };
-            return hooks::read(rest).map(Invocation::Hooks).map_err(refuse_hooks);
+            return hooks_invocation(group, rest, called_as);
         }
         return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));
     }
@@ -159,6 +152,17 @@ pub(crate) fn parse(
         .map_err(|error| refuse(error.to_string()))?;
     let arguments = Arguments { sandbox: line.switch(later::SANDBOX), ..arguments };
     Ok(Invocation::Run(Box::new(arguments.tidy())))
+}
+
+/// Returns the invocation of `hooks` with the words after its name.
+fn hooks_invocation(group: &str, rest: &[String], called_as: &str) -> Result<Invocation, Exit> {
+    if rest.iter().any(|word| word == "--help" || word == "-h") {
+        let words: Vec<&str> =
+            std::iter::once(group).chain(rest.iter().map(String::as_str)).collect();
+        return Err(Exit::answer(help_of(&words, called_as)));
+    }
+    let usage = |message: String| format!("{message}\n{}", help_of(&[group], called_as));
+    hooks::read(rest).map(Invocation::Hooks).map_err(|message| Exit::refusal(usage(message)))
 }
 
 /// Returns the version number.

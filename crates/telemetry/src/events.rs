@@ -153,11 +153,7 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
     Some(match measurement {
         Measurement::UserPrompt { prompt_id, prompt } => user_prompt(prompt_id, prompt, rules),
         Measurement::ModelRouting { .. } => model_routing(measurement)?,
-        Measurement::InvalidChunk { message } => LogEvent::new(
-            event::INVALID_CHUNK,
-            "Invalid chunk received from stream.",
-            pairs([("error.message", json!(message))]),
-        ),
+        Measurement::InvalidChunk { message } => invalid_chunk(message),
         Measurement::ContentRetry(measure) => content_retry(measure),
         Measurement::ContentRetryFailure(measure) => content_retry_failure(measure),
         Measurement::NetworkRetry { .. } => network_retry(measurement)?,
@@ -179,34 +175,12 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
             format!("Edit Tool Strategy: {strategy}"),
             pairs([("strategy", json!(strategy))]),
         ),
-        Measurement::EditCorrection { success } => {
-            let correction = if *success { "success" } else { "failure" };
-            LogEvent::new(
-                event::EDIT_CORRECTION,
-                format!("Edit Tool Correction: {correction}"),
-                pairs([("correction", json!(correction))]),
-            )
-        }
-        Measurement::MalformedJson { model } => LogEvent::new(
-            event::MALFORMED_JSON,
-            format!("Malformed JSON response from {model}."),
-            pairs([("model", json!(model))]),
-        ),
-        Measurement::PlanExecution { mode } => LogEvent::new(
-            event::PLAN_EXECUTION,
-            format!("Plan executed with approval mode: {mode}"),
-            pairs([("approval_mode", json!(mode.as_str()))]),
-        ),
-        Measurement::ModelCommand { model } => LogEvent::new(
-            event::MODEL_COMMAND,
-            format!("Model slash command. Model: {model}"),
-            pairs([("model_name", json!(model))]),
-        ),
+        Measurement::EditCorrection { success } => edit_correction(*success),
+        Measurement::MalformedJson { model } => malformed_json(model),
+        Measurement::PlanExecution { mode } => plan_execution(*mode),
+        Measurement::ModelCommand { model } => model_command(model),
         Measurement::SlashCommand { command, subcommand, success } => {
-            let mut attributes = pairs([("command", json!(command))]);
-            set(&mut attributes, "subcommand", subcommand.clone());
-            set(&mut attributes, "status", Some(if *success { "success" } else { "error" }));
-            LogEvent::new(event::SLASH_COMMAND, format!("Slash command: {command}."), attributes)
+            slash_command(command, subcommand.clone(), *success)
         }
         Measurement::ModeSwitch { from, to } => LogEvent::new(
             event::MODE_SWITCH,
@@ -230,6 +204,54 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         | Measurement::ApiError(_)
         | Measurement::InvalidStream { .. } => return None,
     })
+}
+
+fn invalid_chunk(message: &str) -> LogEvent {
+    LogEvent::new(
+        event::INVALID_CHUNK,
+        "Invalid chunk received from stream.",
+        pairs([("error.message", json!(message))]),
+    )
+}
+
+fn edit_correction(success: bool) -> LogEvent {
+    let correction = if success { "success" } else { "failure" };
+    LogEvent::new(
+        event::EDIT_CORRECTION,
+        format!("Edit Tool Correction: {correction}"),
+        pairs([("correction", json!(correction))]),
+    )
+}
+
+fn malformed_json(model: &str) -> LogEvent {
+    LogEvent::new(
+        event::MALFORMED_JSON,
+        format!("Malformed JSON response from {model}."),
+        pairs([("model", json!(model))]),
+    )
+}
+
+fn plan_execution(mode: ApprovalMode) -> LogEvent {
+    LogEvent::new(
+        event::PLAN_EXECUTION,
+        format!("Plan executed with approval mode: {mode}"),
+        pairs([("approval_mode", json!(mode.as_str()))]),
+    )
+}
+
+fn model_command(model: &str) -> LogEvent {
+    LogEvent::new(
+        event::MODEL_COMMAND,
+        format!("Model slash command. Model: {model}"),
+        pairs([("model_name", json!(model))]),
+    )
+}
+
+fn slash_command(command: &str, subcommand: Option<String>, success: bool) -> LogEvent {
+    let mut attributes = pairs([("command", json!(command))]);
+    set(&mut attributes, "subcommand", subcommand);
+    set(&mut attributes, "status", Some(if success { "success" } else { "error" }));
+    LogEvent::new(event::SLASH_COMMAND, format!("Slash command: {command}."), attributes)
 }
 
 fn mode_duration(mode: ApprovalMode, duration: Duration) -> LogEvent {

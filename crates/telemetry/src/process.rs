@@ -85,7 +85,7 @@ mod tests {
         let start = std::time::Instant::now();
         let is_grown = || ProcessUsage::now().user > before.user;
         while !is_grown() {
-            assert!(start.elapsed() < Duration::from_secs(60), "{before:?}");
+            assert!(start.elapsed() < Duration::from_mins(1), "{before:?}");
         }
     }
 }

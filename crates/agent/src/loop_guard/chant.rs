@@ -71,7 +71,7 @@ struct Pieces {
 
 #[derive(Debug, Clone, Default)]
 struct Letter {
-    letter: char,
+    value: char,
     /// Hash of all characters up to this one.
     hash: u64,
     /// End of the previous occurrence of the piece that ends here; 0 if it is unknown.
@@ -92,7 +92,7 @@ impl Pieces {
         }
         let hash = self.at(self.end).hash.wrapping_mul(BASE).wrapping_add(u64::from(letter));
         self.end += 1;
-        self.letters[self.end % MEMORY] = Letter { letter, hash, previous: 0 };
+        self.letters[self.end % MEMORY] = Letter { value: letter, hash, previous: 0 };
         if self.end < self.start + PIECE {
             return false;
         }
@@ -140,7 +140,7 @@ impl Pieces {
 
     /// Returns the last piece.
     fn last(&self) -> String {
-        (self.end - PIECE..self.end).map(|end| self.at(end + 1).letter).collect()
+        (self.end - PIECE..self.end).map(|end| self.at(end + 1).value).collect()
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Stage {
     /// Share of the context at which the conversation is compressed.
     pub(crate) compression: f64,
     pub(crate) open_tasks: Vec<String>,
-    pub(crate) _script: Option<Arc<ScriptCheck>>,
+    pub(crate) script: Option<Arc<ScriptCheck>>,
 }
 
 /// Check at the end of a test: all scripted replies were requested, or
@@ -101,7 +101,7 @@ impl Stage {
             masking: (50_000.0, 30_000.0),
             compression: 0.5,
             open_tasks: Vec::new(),
-            _script: None,
+            script: None,
         }
     }
 
@@ -145,7 +145,7 @@ impl Stage {
     pub(crate) fn start(mut self) -> Talk {
         // A resumed session goes on with the same script.
         let models = &self.models;
-        self._script.get_or_insert_with(|| Arc::new(ScriptCheck(models.clone())));
+        self.script.get_or_insert_with(|| Arc::new(ScriptCheck(models.clone())));
         let (outlet, events) = Outlet::new("s", vec![self.log.clone()]);
         let agent = AgentLoop::new(self.services(&outlet), self.parts(outlet));
         let (handle, task) = spawn(agent, self.commands.clone(), events);

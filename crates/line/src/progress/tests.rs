@@ -18,8 +18,8 @@ impl Watched {
         Self { progress: Progress::new(now), now }
     }
 
-    fn take(&mut self, event: Event) -> Vec<String> {
-        texts(self.progress.take(&event, self.now))
+    fn take(&mut self, event: &Event) -> Vec<String> {
+        texts(self.progress.take(event, self.now))
     }
 
     /// Lets some seconds pass; returns the status.
@@ -34,8 +34,8 @@ impl Watched {
 
     /// Starts a command.
     fn start(&mut self, id: &str) -> Vec<String> {
-        self.take(Event::CallRequested(call(id)));
-        self.take(Event::CallPrepared(Arc::new(PreparedCall {
+        self.take(&Event::CallRequested(call(id)));
+        self.take(&Event::CallPrepared(Arc::new(PreparedCall {
             call_id: CallId::new(id),
             name: "run_shell_command".to_owned(),
             display_name: "Shell".to_owned(),
@@ -45,11 +45,11 @@ impl Watched {
             effects: Effects::default(),
             is_markdown: false,
         })));
-        self.take(Event::CallMoved { call_id: CallId::new(id), status: CallStatus::Executing })
+        self.take(&Event::CallMoved { call_id: CallId::new(id), status: CallStatus::Executing })
     }
 
     fn print(&mut self, id: &str, output: LiveOutput) {
-        let shown = self.take(Event::CallOutput { call_id: CallId::new(id), output });
+        let shown = self.take(&Event::CallOutput { call_id: CallId::new(id), output });
         assert_eq!(shown, [""; 0]);
     }
 }
@@ -83,19 +83,19 @@ fn append(text: &str) -> LiveOutput {
 fn the_status_says_what_is_awaited() {
     let mut watched = Watched::new();
     assert_eq!((watched.wait(9), watched.progress.next_tick()), (None, None));
-    watched.take(Event::TurnStarted { turn: 1 });
+    watched.take(&Event::TurnStarted { turn: 1 });
     assert_eq!(watched.wait(0), None);
     assert!(watched.progress.next_tick().is_some_and(|tick| tick > watched.now));
     assert_eq!(watched.wait(5).unwrap(), "waiting for the model, 5 s");
-    watched.take(Event::Text("Hm".to_owned()));
+    watched.take(&Event::Text("Hm".to_owned()));
     assert_eq!(watched.wait(0), None, "text has arrived");
     watched.start("a");
     assert_eq!(watched.wait(2).unwrap(), "running run_shell_command, 2 s");
     watched.start("b");
     assert_eq!(watched.wait(1).unwrap(), "running 2 calls, 1 s");
-    watched.take(Event::CallsFinished(Vec::new()));
+    watched.take(&Event::CallsFinished(Vec::new()));
     assert_eq!(watched.wait(1).unwrap(), "waiting for the model, 1 s");
-    watched.take(Event::PromptEnded(PromptOutcome::Done));
+    watched.take(&Event::PromptEnded(PromptOutcome::Done));
     assert_eq!(watched.wait(9), None);
 }
 
@@ -116,7 +116,8 @@ fn output_comes_in_intervals_and_is_not_repeated() {
 fn a_short_failure_shows_its_end() {
     let mut watched = Watched::new();
     watched.start("all");
-    let text = (1..=30).map(|number| format!("{number}\n")).collect::<String>() + "FAILED\n";
+    let lines: Vec<String> = (1..=30).map(|number| format!("{number}\n")).collect();
+    let text = lines.concat() + "FAILED\n";
     watched.print("all", append(&text));
     watched.print("all", LiveOutput::Ended("Command exited with code: 1".to_owned()));
     let lines = watched.progress.finish(&finished("all", &text), false);
@@ -154,7 +155,7 @@ fn an_error_belongs_to_a_line_about_its_call() {
     assert_eq!(texts(watched.progress.finish(&failed, false)), [""; 0]);
     watched.start("a");
     assert_eq!(texts(watched.progress.finish(&failed, true)), ["    run_shell_command make a:"]);
-    watched.take(Event::CallRequested(call("a")));
+    watched.take(&Event::CallRequested(call("a")));
     assert_eq!(texts(watched.progress.finish(&failed, false)), ["  > run_shell_command"]);
 }
 

@@ -12,7 +12,9 @@ const TRUNCATED: &str = "The answer was cut off at the model's output limit.";
 
 /// Creates a stage whose service always answers with these payloads.
 fn stage(payloads: &[Value]) -> Stage {
-    let events: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+    let events: Vec<String> =
+        payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+    let events = events.concat();
     let stage = Stage::new();
     stage.server.route(CHAT, move |_| reply().status(200, events.clone().into_bytes()));
     stage

@@ -253,6 +253,17 @@ fn every_other_figure_has_its_name() {
             Measurement::SlashCommand { command: "c".to_owned(), subcommand: None, success: true },
             "gemini_cli.slash_command",
         ),
+    ];
+    for (measurement, name) in table {
+        let names: Vec<_> = events(&measurement, false).iter().map(|event| event.name).collect();
+        assert_eq!(names, [name]);
+    }
+}
+
+#[test]
+fn figures_with_several_attributes_have_their_names() {
+    let mode = ApprovalMode::Default;
+    let table = [
         (
             Measurement::ModelRouting {
                 requested: "r".to_owned(),

@@ -64,6 +64,19 @@ fn outfile() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
+/// Checks the event with the duration of the start.
+fn check_startup(startup: &Value, began: Timestamp) {
+    let phases: Value = serde_json::from_str(startup["phases"].as_str().unwrap()).unwrap();
+    assert_eq!((phases.as_array().unwrap().len(), &phases[0]["name"]), (1, &json!("cli_startup")));
+    assert!(phases[0]["duration_ms"].as_f64().is_some_and(|duration| duration >= 250.0));
+    assert_eq!(phases[0]["start_time_usec"], began.as_microsecond());
+    for key in ["cpu_usage_user_usec", "cpu_usage_system_usec", "end_time_usec"] {
+        assert!(phases[0][key].is_u64(), "{key}: {phases}");
+    }
+    assert!(startup["os_platform"].is_string() && startup["is_docker"].is_boolean(), "{startup}");
+}
+
+#[expect(clippy::too_many_lines, reason = "one session with all events and figures")]
 #[test]
 fn events_and_figures_have_the_attributes_of_gemini_cli() {
     let (_folder, path) = outfile();
@@ -106,15 +119,7 @@ fn events_and_figures_have_the_attributes_of_gemini_cli() {
         assert_eq!(named(name)[0][key], expected, "{name}");
     }
     assert_eq!(named("gemini_cli.edit_correction")[1]["correction"], "failure");
-    let startup = named("gemini_cli.startup_stats")[0];
-    let phases: Value = serde_json::from_str(startup["phases"].as_str().unwrap()).unwrap();
-    assert_eq!((phases.as_array().unwrap().len(), &phases[0]["name"]), (1, &json!("cli_startup")));
-    assert!(phases[0]["duration_ms"].as_f64().is_some_and(|duration| duration >= 250.0));
-    assert_eq!(phases[0]["start_time_usec"], began.as_microsecond());
-    for key in ["cpu_usage_user_usec", "cpu_usage_system_usec", "end_time_usec"] {
-        assert!(phases[0][key].is_u64(), "{key}: {phases}");
-    }
-    assert!(startup["os_platform"].is_string() && startup["is_docker"].is_boolean(), "{startup}");
+    check_startup(named("gemini_cli.startup_stats")[0], began);
     let metrics = records.last().unwrap()["scopeMetrics"][0]["metrics"].as_array().unwrap();
     let point = |name: &str| {
         let metric = metrics.iter().find(|metric| metric["descriptor"]["name"] == name);
