@@ -65,15 +65,17 @@ class Program:
         }
         return both | own.get(self.name, gemini)
 
-    def prepare(self, home, port):
-        """Writes the settings that a user would have written."""
+    def prepare(self, home, port, settings=None):
+        """Writes the settings that a user would have written. `settings` replaces sections of those
+        of Gemini CLI."""
         (home / "tmp").mkdir(parents=True, exist_ok=True)
         if self.name == "codex":
             path, text = home / ".codex" / "config.toml", CODEX_SETTINGS.format(port=port)
         elif self.name == "opencode":
             path, text = home / "opencode.json", json.dumps(_opencode_settings(port))
         else:
-            path, text = home / ".gemini" / "settings.json", json.dumps(GEMINI_SETTINGS)
+            path = home / ".gemini" / "settings.json"
+            text = json.dumps(GEMINI_SETTINGS | (settings or {}))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 

@@ -1,89 +1,123 @@
-"""The figures as a table: medians with minimum and maximum, ratios to Pollux, goals."""
+"""The page of the figures, `bench/RESULTS.md`, rendered from the store."""
 
-import datetime
-from statistics import median
-
-NAMES = {
-    "pollux": "Pollux",
-    "gemini": "Gemini CLI",
-    "codex": "Codex",
-    "opencode": "opencode",
-    "rg": "ripgrep alone",
-}
+import goals
+from goals import NAMES
+from results import number, verdict
 
 
-def number(value):
-    """Returns a value with three significant digits."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def spread(values, unit):
+def spread(kept, unit):
     """Returns the median, and the minimum and maximum if they differ."""
-    text = f"{number(median(values))} {unit}"
-    low, high = number(min(values)), number(max(values))
+    text = f"{number(kept['median'])} {unit}"
+    low, high = number(kept["least"]), number(kept["most"])
     return text if low == high else f"{text} ({low}–{high})"
 
 
-def _cell(name, values, own, unit):
-    if not values:
-        return "—"
-    text = spread(values, unit)
-    if own and len(values) < len(own):
-        text += f" [{len(values)} run{'s' if len(values) > 1 else ''}]"
-    if name == "pollux" or not own or unit == "times":
-        return text
-    return f"{text}, **×{number(median(values) / median(own))}**"
-
-
-def _goal(figure, column):
-    if not figure.goal:
-        return ""
-    medians = {name: median(values) for name, values in column.items()}
-    reached = figure.reached(medians) if "pollux" in medians else None
-    return figure.goal + {True: ": reached", False: ": **missed**", None: ": not measured"}[reached]
-
-
-def write(bench, machine, runs):
-    """Returns the page, as Markdown."""
-    names = [program.name for program in bench.programs]
-    versions = ", ".join(f"{NAMES[name]} {bench.versions[name]}" for name in names)
+def page(store, figures):
+    """Returns the page, as Markdown. `figures` are those of Pollux and the comparison."""
     lines = [
         "# Figures",
         "",
-        "Written by `cargo xtask bench`; do not edit.",
+        "Written by `cargo xtask bench` and `cargo xtask bench soak`, from `bench/results.json`; do "
+        "not edit. `cargo xtask bench --check` measures again and fails if a goal is missed.",
         "",
-        f"- Date: {datetime.date.today().isoformat()}",
-        f"- Programs: {versions}",
-        f"- Machine: {machine}; load average at the beginning {bench.load:.1f}",
-        f"- Each figure: median of {runs} runs after a warm-up (least–most), fewer [where it says so] "
-        "for slow programs; **×** is the peer divided by Pollux",
+        "## Pollux",
         "",
-        "| | " + " | ".join(NAMES[name] for name in names) + " | Goal |",
-        "|---|" + "---|" * (len(names) + 1),
+        *_own(store, "pollux", figures),
+        "",
+        f"## One session of {goals.SOAK_TURNS:,} turns",
+        "",
+        "Each turn has 100 kB of output. The curve is in [soak.png](soak.png).",
+        "",
+        *_own(store, "soak", goals.SOAK),
+        "",
+        "## Comparison with other agents",
+        "",
+        *_comparison(store, figures),
+        "",
+        "## How it is measured",
+        "",
+        *(f"- {note}" for note in HOW),
     ]
-    notes = []
-    for figure, column in bench.rows:
-        cells = [_cell(name, column.get(name), column.get("pollux"), figure.unit) for name in names]
-        lines.append(f"| {figure.title} | " + " | ".join(cells) + f" | {_goal(figure, column)} |")
-        if column.get("rg"):
-            alone = spread(column["rg"], figure.unit)
-            what = figure.title.split(", reply")[0]
-            notes.append(f"ripgrep alone, from start to end, takes {alone} to {what}.")
-
-    lines += ["", "## How it is measured", ""]
-    lines += [f"- {note}" for note in [*HOW, *notes]]
-    if bench.skipped:
+    skipped = store.get("comparison", {}).get("skipped", [])
+    if skipped:
         lines += ["", "## Skipped", ""]
-        lines += [f"- {NAMES[name]}, {what}: {reason}" for name, what, reason in bench.skipped]
+        lines += [f"- {NAMES[name]}, {what}: {reason}" for name, what, reason in skipped]
     return "\n".join(lines) + "\n"
+
+
+def _run(run):
+    """Returns the lines that describe the run of a section."""
+    programs = ", ".join(f"{NAMES[name]} {version}" for name, version in run["programs"].items())
+    runs = run["runs"]
+    kept = f"median of {runs} runs after a warm-up (least–most)" if runs > 1 else "one run"
+    return [
+        f"- Commit: {run['commit']}",
+        f"- Date: {run['date']}",
+        f"- Programs: {programs}",
+        f"- Compiler: {run['rustc']}, profile `{run['profile']}`",
+        f"- Machine: {run['machine']}; load average at the beginning {run['load']:.1f}",
+        f"- Each figure: {kept}",
+    ]
+
+
+def _own(store, where, figures):
+    """Returns the header and the table of a section of Pollux alone, with goals."""
+    kept = store.get(where, {}).get("figures", {})
+    lines = _run(store[where]["run"]) if where in store else ["Not measured yet."]
+    lines += ["", "| | Pollux | Goal | Noise | Result |", "|---|---|---|---|---|"]
+    for figure in figures:
+        values = kept.get(figure.title, {}).get("pollux")
+        cell = spread(values, figure.unit) if values else "not measured"
+        goal, noise = ("", "")
+        if figure.goal:
+            unit = "" if figure.goal.fixed is None else f" {figure.unit}"
+            goal, noise = figure.goal.text() + unit, figure.goal.noise_text()
+        result = verdict(store, where, figure)
+        lines.append(f"| {figure.title} | {cell} | {goal} | {noise} | {result} |")
+    return lines
+
+
+def _comparison(store, figures):
+    """Returns the header and the table of the comparison. All its figures are of one run."""
+    if "comparison" not in store:
+        return ["Not measured yet."]
+    section = store["comparison"]
+    names = list(section["run"]["programs"])
+    lines = _run(section["run"])
+    lines[-1] += (
+        ", fewer [where it says so] for slow programs; **×** is the peer divided by Pollux in this run"
+    )
+    lines += ["", "| | " + " | ".join(NAMES[name] for name in names) + " |"]
+    lines.append("|---|" + "---|" * len(names))
+    for figure in figures:
+        column = section["figures"].get(figure.title, {})
+        if not figure.alone and column:
+            cells = [_cell(name, column, figure.unit) for name in names]
+            lines.append(f"| {figure.title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _cell(name, column, unit):
+    kept, own = column.get(name), column.get("pollux")
+    if not kept:
+        return "—"
+    text = spread(kept, unit)
+    if own and kept["runs"] < own["runs"]:
+        text += f" [{kept['runs']} run{'s' if kept['runs'] > 1 else ''}]"
+    if name == "pollux" or not own or unit == "times":
+        return text
+    return f"{text}, **×{number(kept['median'] / own['median'])}**"
 
 
 HOW = [
     "All programs talk to a scripted server on loopback without TLS, each in its own dialect, with a "
     "home of its own that a first run has filled. Statistics and updates are switched off; everything "
     "else is as it comes.",
+    "A goal is an upper limit. Its noise is the share of the limit by which one measurement may differ "
+    "from another; a goal that is missed by more makes `cargo xtask bench --check` fail. A goal that "
+    "names another agent refers to the figures of the comparison below.",
+    "A figure that is a difference or a ratio is the median of pairs: both parts are measured in the "
+    "same run, one right after the other.",
     "Codex and opencode are started by their native program, not by the launcher that npm installs. "
     "They do not read Gemini CLI's session files, so they have no figure for resuming one.",
     "Codex has no tool that reads or searches files; it runs `cat` and `rg` in a shell, as its model would.",
@@ -92,5 +126,6 @@ HOW = [
     "tree, from the kernel.",
     "“Reply to next request” ends with the head of the next request; “with writing the request” with "
     "its last byte. The size of the last request says how much of its results a program still shows "
-    "the model: Gemini CLI and Codex shorten them.",
+    "the model: Pollux, Gemini CLI and Codex shorten them.",
+    "Bytes written are those that the process caused to be sent to the storage, from the kernel.",
 ]

@@ -1,4 +1,5 @@
-"""Measures Pollux and its peers, and writes `bench/RESULTS.md`. Started by `cargo xtask bench`.
+"""Measures Pollux and its peers, and writes `bench/results.json` and `bench/RESULTS.md`. Started by
+`cargo xtask bench`.
 
 Python 3.11, standard library only; Linux, because memory is read from /proc. Each figure is the
 median of several runs, with the minimum and the maximum; a first run does not count. All programs
@@ -8,7 +9,7 @@ of them.
 
 import argparse
 import os
-import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -16,13 +17,16 @@ import tempfile
 import time
 from pathlib import Path
 
+import goals
 import programs
 import report
+import results
 import sampling
 import scenarios
 from scripted_server import ScriptedServer
 
-HERE = Path(__file__).resolve().parent
+# Value of `--check` without a file.
+MEASURE = Path("-")
 
 
 class Skipped(Exception):
@@ -79,17 +83,16 @@ class Bench:
         project.mkdir(parents=True)
         if scenario.project:
             project = scenario.project(project)
-        sampler = sampling.Memory() if scenario.sample else None
+        sampler = scenario.sampler() if scenario.sampler else None
         look = (lambda _number: sampler.look()) if sampler else None
         with ScriptedServer(scenario.script, on_request=look) as server:
-            program.prepare(home, server.port)
+            program.prepare(home, server.port, scenario.settings)
             if scenario.only_resuming:
                 self.restore_session(program)
             cost = sampling.run(
                 program.arguments(stream=scenario.stream, resume=scenario.only_resuming),
                 project,
                 program.environment(home, server.port, self.path),
-                sample=scenario.sample,
                 sampler=sampler,
                 limit=limit,
             )
@@ -120,7 +123,7 @@ class Bench:
         shutil.copyfile(stored, path)
 
     def measure(self, scenario):
-        """Measures all programs in turn, in all runs. Returns the rows of the scenario's
+        """Measures all programs in turn, in all runs, and adds the rows of the scenario's
         figures."""
         print(scenario.name, flush=True)
         like_gemini = scenario.only_resuming or scenario.named_tools
@@ -133,7 +136,10 @@ class Bench:
                     continue
                 begin = time.perf_counter()
                 try:
+                    paired = scenario.beside and program.name == "pollux"
+                    beside = scenario.beside(self, program) if paired else None
                     run = self.once(scenario, program)
+                    run[0].beside = beside
                     spent[program.name] += time.perf_counter() - begin
                 except (Skipped, sampling.Hung) as error:
                     able.remove(program)
@@ -141,15 +147,14 @@ class Bench:
                     self.skip(program.name, scenario.name, str(error))
                     continue
                 if number > 0:
-                    taken = [figure.take(*run) for figure in scenario.figures]
-                    values[program.name].append(taken)
-        for index, figure in enumerate(scenario.figures):
+                    values[program.name].append(run)
+        for figure in scenario.figures:
             column = {
-                name: [taken[index] for taken in runs] for name, runs in values.items() if runs
+                name: [value for run in runs if (value := figure.take(*run)) is not None]
+                for name, runs in values.items()
+                if name == "pollux" or not figure.alone
             }
-            if scenario.ripgrep and self.rg:
-                column["rg"] = self.ripgrep_alone(scenario.ripgrep)
-            self.add(figure, column)
+            self.add(figure, {name: taken for name, taken in column.items() if taken})
 
     def add(self, figure, column):
         self.rows.append((figure, column))
@@ -158,23 +163,23 @@ class Bench:
             + figure.title
             + ": "
             + "; ".join(
-                f"{name} {report.spread(values, figure.unit)}" for name, values in column.items()
+                f"{name} {report.spread(results.summary(values), figure.unit)}"
+                for name, values in column.items()
             ),
             flush=True,
         )
 
-    def ripgrep_alone(self, arguments):
-        """Measures the same search by ripgrep itself, from start to end."""
-        tree, taken = scenarios.make_tree(self.work / "tree"), []
-        for _ in range(self.options.runs + 1):
-            begin = time.perf_counter()
-            subprocess.run([self.rg, *arguments], cwd=tree, capture_output=True, check=True)
-            taken.append(scenarios.milliseconds(time.perf_counter() - begin))
-        return taken[1:]
+    def ripgrep(self, *arguments):
+        """Measures a search by ripgrep itself, from start to end, in milliseconds; None if there is
+        no ripgrep."""
+        if not self.rg:
+            return None
+        tree = scenarios.make_tree(self.work / "tree")
+        begin = time.perf_counter()
+        subprocess.run([self.rg, *arguments], cwd=tree, capture_output=True, check=True)
+        return scenarios.milliseconds(time.perf_counter() - begin)
 
     def measure_version(self):
-        goal = ("not slower than Codex", scenarios.sooner(codex=1))
-        figure = scenarios.Figure("`--version`", "ms", None, *goal)
         column = {program.name: [] for program in self.programs}
         print("--version", flush=True)
         for number in range(self.options.runs + 1):
@@ -183,12 +188,30 @@ class Bench:
                 cost = sampling.run([str(program.binary), "--version"], self.work, environment)
                 if number > 0:
                     column[program.name].append(scenarios.milliseconds(cost.wall))
-        self.add(figure, column)
+        self.add(goals.VERSION, column)
 
     def measure_size(self):
         column = {p.name: [sum(map(_size, p.weight)) / 1e6] for p in self.programs}
-        goal = ("< 20", scenarios.at_most(20))
-        self.add(scenarios.Figure("installed (Node.js not counted)", "MB", None, *goal), column)
+        self.add(goals.INSTALLED, column)
+
+    def measure_confinement(self):
+        """Adds the time of each level of confinement, by the example program that measures it."""
+        print("confinement", flush=True)
+        command = [self.options.confinement, self.options.binary]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        taken = confinement_times(done.stdout)
+        for level in goals.CONFINEMENT_LEVELS:
+            if level in taken:
+                self.add(goals.confinement(level), {"pollux": [taken[level]]})
+        if done.returncode != 0:
+            print(f"  failed: {done.stderr.strip()[-300:]}", flush=True)
+
+
+def confinement_times(output):
+    """Returns the median difference of each level, in milliseconds, from the output of the
+    example `confinement_overhead`."""
+    lines = re.findall(r"^([a-z-]+): \+(-?[0-9.]+) ms at the median", output, re.MULTILINE)
+    return {level: float(value) for level, value in lines}
 
 
 def _size(path):
@@ -197,24 +220,27 @@ def _size(path):
     return sum(p.stat().st_size for p in path.rglob("*") if p.is_file() and not p.is_symlink())
 
 
-def machine():
-    """Returns a description of the machine, without its name."""
-    memory = next(
-        line for line in Path("/proc/meminfo").read_text().splitlines() if "MemTotal" in line
-    )
-    gigabytes = int(memory.split()[1]) / 1e6
-    return f"{os.cpu_count()} cores, {gigabytes:.0f} GB of memory, {platform.system()} {platform.machine()}"
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
-    parser.add_argument("--target", type=Path, required=True, help="where the peers are installed")
+    parser.add_argument("--binary", type=Path, help="the pollux to measure")
+    parser.add_argument("--profile", default=results.UNRECORDED, help="profile of that build")
+    parser.add_argument("--target", type=Path, help="where the peers are installed")
+    parser.add_argument("--confinement", type=Path, help="the example `confinement_overhead`")
     parser.add_argument(
         "--quick", action="store_true", help="fewer runs, shorter sessions, no file"
     )
     parser.add_argument("--no-peers", action="store_true", help="Pollux alone")
     parser.add_argument("--only", default="", help="only the scenarios with this in their name")
+    parser.add_argument(
+        "--check",
+        type=Path,
+        nargs="?",
+        const=MEASURE,
+        help="compare with the goals, and write nothing; with a file, do not measure either",
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="write the page from the store, without measuring"
+    )
     parser.add_argument("--runs", type=int, default=None, help="runs that count")
     parser.add_argument(
         "--budget",
@@ -224,27 +250,71 @@ def arguments():
     )
     options = parser.parse_args()
     options.runs = options.runs or (2 if options.quick else 5)
-    options.binary, options.target = options.binary.resolve(), options.target.resolve()
+    measures = options.check in (None, MEASURE) and not options.page
+    if measures and not (options.binary and options.target):
+        parser.error("a measurement needs --binary and --target")
     return options
 
 
-def main():
+def measure(options):
+    """Measures everything that the options select. Returns the store with the new figures, and the
+    figures that were selected."""
     if not sys.platform.startswith("linux"):
         raise SystemExit("bench: memory is read from /proc, so this runs on Linux only")
-    options = arguments()
+    options.binary, options.target = options.binary.resolve(), options.target.resolve()
     options.target.mkdir(parents=True, exist_ok=True)
+    selected = []
     with tempfile.TemporaryDirectory(prefix="pollux-bench-") as work:
         bench = Bench(options, Path(work))
         if options.only in "--version":
             bench.measure_version()
+            selected.append(goals.VERSION)
         for scenario in scenarios.scenarios(bench.work, options.quick):
             if options.only in scenario.name:
                 bench.measure(scenario)
-        bench.measure_size()
-    text = report.write(bench, machine(), options.runs)
+                selected.extend(scenario.figures)
+        if options.only in "installed":
+            bench.measure_size()
+            selected.append(goals.INSTALLED)
+        if options.only in "confinement":
+            if options.confinement:
+                bench.measure_confinement()
+            selected.extend(map(goals.confinement, goals.CONFINEMENT_LEVELS))
+    run = results.run_of(bench.versions, options.runs, bench.load, options.profile)
+    return results.measured(results.read(), run, bench.rows, bench.skipped), selected
+
+
+def check(store, figures, soak):
+    """Prints one line for each figure that is missing and each goal that is missed. Returns the
+    exit code."""
+    failures = results.failures(store, figures, soak)
+    for line in failures:
+        print(line)
+    judged = sum(figure.goal is not None for figure in [*figures, *soak])
+    print(f"{judged} goals, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+def main():
+    options = arguments()
+    if options.check not in (None, MEASURE):
+        if not options.check.is_file():
+            raise SystemExit(f"bench: {options.check} is not a file")
+        raise SystemExit(check(results.read(options.check), scenarios.figures(), goals.SOAK))
+    if options.page:
+        results.PAGE.write_text(report.page(results.read(), scenarios.figures()))
+        return
+    if options.check:
+        options.no_peers = True
+    store, figures = measure(options)
+    results.write(store, options.target / "bench" / "results.json")
+    if options.check:
+        raise SystemExit(check(store, figures, () if options.only else goals.SOAK))
+    text = report.page(store, figures)
     print("\n" + text)
-    if not options.quick and not options.only and not options.no_peers:
-        (HERE / "RESULTS.md").write_text(text)
+    if not options.quick and not options.only:
+        results.write(store)
+        results.PAGE.write_text(text)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # Time limit of one run, in seconds.
@@ -19,7 +19,8 @@ class Hung(Exception):
 @dataclass
 class Cost:
     """Cost of one run: seconds, seconds of processor time, bytes of memory at the peak (0 if not
-    sampled), and how the run ended."""
+    sampled), and how the run ended. `requests` are the samples taken at each request, if any, and
+    `beside` is the value of the other part of a pair, if the run is part of one."""
 
     started: float
     wall: float
@@ -28,12 +29,14 @@ class Cost:
     code: int
     output: bytes
     errors: bytes
+    requests: list = field(default_factory=list)
+    beside: float | None = None
 
 
-def run(command, cwd, environment, *, sample=False, limit=TIME_LIMIT, sampler=None):
+def run(command, cwd, environment, *, limit=TIME_LIMIT, sampler=None):
     """Runs a program to its end and returns its cost. The processor time is that of the process and
-    of all children that it waited for. Memory is only sampled on request, because sampling slows
-    the program down."""
+    of all children that it waited for. The sampler, if there is one, watches the process tree; most
+    runs have none, because sampling slows the program down."""
     started = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -53,7 +56,8 @@ def run(command, cwd, environment, *, sample=False, limit=TIME_LIMIT, sampler=No
     ]
     for reader in readers:
         reader.start()
-    memory = (sampler or Memory()).watch(process.pid) if sample else None
+    if sampler:
+        sampler.watch(process.pid)
     hung = threading.Event()
     timer = threading.Timer(limit, lambda: (hung.set(), _kill(process.pid)))
     timer.start()
@@ -70,10 +74,11 @@ def run(command, cwd, environment, *, sample=False, limit=TIME_LIMIT, sampler=No
         started,
         wall,
         usage.ru_utime + usage.ru_stime,
-        memory.end() if memory else 0,
+        sampler.end() if sampler else 0,
         process.returncode,
         streams.get("out", b""),
         streams.get("err", b""),
+        getattr(sampler, "requests", []),
     )
 
 
@@ -101,7 +106,6 @@ class Memory:
         self._pid = pid
         self._thread = threading.Thread(target=self._look_on, daemon=True)
         self._thread.start()
-        return self
 
     def end(self):
         """Stops sampling. Returns the peak in bytes."""
@@ -125,6 +129,45 @@ class Memory:
         while not self._ended.is_set():
             self.look()
             self._ended.wait(0.001 if time.perf_counter() - begin < 0.2 else 0.01)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """State of a process tree at one request: bytes of memory, seconds of processor time, and bytes
+    written so far."""
+
+    memory: int
+    cpu: float
+    written: int
+
+
+class Requests:
+    """A sampler that only looks at a request, while the program waits for the reply, so that it
+    does not slow the program down."""
+
+    def __init__(self):
+        self.requests = []
+        self._pid = None
+        self._started = threading.Event()
+
+    def watch(self, pid):
+        self._pid = pid
+        self._started.set()
+
+    def end(self):
+        return 0
+
+    def look(self):
+        """Takes one sample now."""
+        self._started.wait(5)
+        tree = _tree(self._pid)
+        self.requests.append(
+            Sample(
+                sum(resident(pid)[0] for pid in tree),
+                sum(processor(pid) for pid in tree),
+                sum(written(pid) for pid in tree),
+            )
+        )
 
 
 def _tree(root):
@@ -160,6 +203,17 @@ def resident(pid):
         return 0, 0
     now, highest = (int(fields.get(name, "0 kB").split()[0]) for name in ("VmRSS", "VmHWM"))
     return now * 1024, highest * 1024
+
+
+def processor(pid):
+    """Returns the processor time of a process with all its threads, also those that have ended, in
+    seconds; 0 after its end."""
+    # The kernel's id of the processor clock of a process (CPUCLOCK_SCHED), which has nanoseconds.
+    clock = (~pid << 3) | 2
+    try:
+        return time.clock_gettime(clock)
+    except OSError:
+        return 0.0
 
 
 def written(pid):

@@ -1,6 +1,7 @@
 """Measures the memory and the cost of a turn in one conversation of many thousand turns.
 
-Started by `cargo xtask bench soak`; writes the curve as `bench/soak.png`.
+Started by `cargo xtask bench soak`; writes the curve as `bench/soak.png`, and the figures of a whole
+session to `bench/results.json` and `bench/RESULTS.md`.
 
 Each turn reads a file, or runs a command, with 100 kB of output. The scripted model counts tokens
 like a real one, so that the conversation is compressed whenever it has grown enough. At each
@@ -11,7 +12,6 @@ Linux, because memory is read from /proc. matplotlib draws the curve.
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -23,8 +23,12 @@ from statistics import median
 import matplotlib
 
 matplotlib.use("Agg")
+import goals
 import programs
+import report
+import results
 import sampling
+import scenarios
 from dialects import Calls, Text
 from matplotlib import pyplot
 from scripted_server import ScriptedServer
@@ -34,11 +38,6 @@ MEGABYTE = 1_000_000
 OUTPUT = 100_000
 FILES = 50
 LINE = 64
-
-# Limits: memory in megabytes, and maximum ratio of the last fifth to the second fifth.
-MEMORY_LIMIT = 150
-GROWTH_LIMIT = 1.2
-TURN_LIMIT = 1.3
 
 SNAPSHOT = """<state_snapshot>
 <overall_goal>Go through all files and logs, one after the other.</overall_goal>
@@ -111,50 +110,28 @@ class Curve:
         return values[max(1, fifth * length) : (fifth + 1) * length]
 
 
-class Process:
-    """Replacement for a sampler that only samples at a request, so that it does not slow the
-    program."""
-
-    def __init__(self):
-        self.pid, self.written = 0, 0
-
-    def watch(self, pid):
-        self.pid = pid
-        return self
-
-    def end(self):
-        return 0
-
-
 def soak(binary, turns, work):
-    """Runs the session. Returns its curve and the number of bytes written."""
+    """Runs the session. Returns its curve, its cost and the number of bytes written."""
     home, project = work / "home", work / "project"
     project.mkdir(parents=True)
     fill(project, turns)
     program = programs.Program("pollux", binary, (binary,), True)
-    curve, process = Curve(), Process()
+    curve, sampler = Curve(), sampling.Requests()
 
     def look(number):
-        curve.memory.append(sampling.resident(process.pid)[0] / MEGABYTE)
-        process.written = sampling.written(process.pid)
+        sampler.look()
+        curve.memory.append(sampler.requests[-1].memory / MEGABYTE)
         if number % 500 == 0:
             print(f"  turn {number:,}: {curve.memory[-1]:.1f} MB", flush=True)
 
     with ScriptedServer(Script(turns), on_request=look, side_text=SNAPSHOT) as server:
-        program.prepare(home, server.port)
-        settings = home / ".gemini" / "settings.json"
-        settings.write_text(
-            json.dumps(
-                programs.GEMINI_SETTINGS
-                | {"model": {"maxSessionTurns": turns + 10, "disableLoopDetection": True}}
-            )
-        )
+        model = {"maxSessionTurns": turns + 10, "disableLoopDetection": True}
+        program.prepare(home, server.port, {"model": model})
         cost = sampling.run(
             program.arguments(),
             project,
             program.environment(home, server.port, os.environ["PATH"]),
-            sample=True,
-            sampler=process,
+            sampler=sampler,
             limit=max(120, turns),
         )
         exchanges = server.exchanges
@@ -166,22 +143,25 @@ def soak(binary, turns, work):
         (after.head - before.sent) * 1000
         for before, after in zip(exchanges, exchanges[1:], strict=False)
     ]
-    return curve, cost, process.written
+    return curve, cost, sampler.requests[-1].written
 
 
-def judge(curve):
-    """Returns the figures, each with its limit."""
+def values(curve, written):
+    """Returns the values of the figures `goals.SOAK`, in their order."""
     # Every other turn runs a command, which includes the cost of its process.
     reads, commands = curve.gap[1::2], curve.gap[2::2]
-    rows = [("peak memory", max(curve.memory), "MB", MEMORY_LIMIT)]
-    for what, values, take, limit in (
-        ("memory, peak of the last fifth against the second", curve.memory, max, GROWTH_LIMIT),
-        ("a turn that reads, last fifth against the second", reads, median, TURN_LIMIT),
-        ("a turn with a command, last fifth against the second", commands, median, TURN_LIMIT),
-    ):
-        early, late = take(curve.part(values, 1)), take(curve.part(values, 4))
-        rows.append((what, late / early, "times", limit))
-    return rows
+    growth = [
+        take(curve.part(parts, 4)) / take(curve.part(parts, 1))
+        for parts, take in ((curve.memory, max), (reads, median), (commands, median))
+    ]
+    turns = len(curve.memory) - 1
+    return [max(curve.memory), *growth, written / turns / 1000, compressions(curve)]
+
+
+def compressions(curve):
+    """Returns how many times a request was less than half as large as the one before."""
+    pairs = zip(curve.size, curve.size[1:], strict=False)
+    return sum(after < before / 2 for before, after in pairs)
 
 
 def draw(curve, path):
@@ -211,21 +191,32 @@ def main():
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
     parser.add_argument("--turns", type=int, default=10_000, help="turns of the session")
     parser.add_argument("--png", type=Path, default=HERE / "soak.png", help="where the curve goes")
+    parser.add_argument("--profile", default=results.UNRECORDED, help="profile of that build")
     options = parser.parse_args()
+    load = os.getloadavg()[0]
+    version = programs.Program("pollux", options.binary, (), True).version()
     with tempfile.TemporaryDirectory(prefix="pollux-soak-") as work:
         curve, cost, written = soak(options.binary.resolve(), options.turns, Path(work))
     draw(curve, options.png)
-    good = True
-    for what, value, unit, limit in judge(curve):
-        good &= value <= limit
-        print(f"{what}: {value:.2f} {unit} (at most {limit}{'' if value <= limit else ', MISSED'})")
-    shrunk = sum(after < before / 2 for before, after in zip(curve.size, curve.size[1:], strict=False))
+    columns = {}
+    for figure, value in zip(goals.SOAK, values(curve, written), strict=True):
+        columns[figure.title] = {"pollux": [value]}
+    versions = {"pollux": version}
+    section = results.section(results.run_of(versions, 1, load, options.profile), columns)
+    if options.turns == goals.SOAK_TURNS:
+        store = results.read() | {"soak": section}
+        results.write(store)
+        results.PAGE.write_text(report.page(store, scenarios.figures()))
+    for figure in goals.SOAK:
+        kept = section["figures"][figure.title]["pollux"]
+        print(f"{figure.title}: {report.spread(kept, figure.unit)}")
     print(
         f"{options.turns:,} turns, {options.turns * OUTPUT / 1e9:.2f} GB of output, {cost.wall:.0f} s, "
-        f"{cost.cpu:.0f} s of processor time with the commands' own, {written / 1e9:.2f} GB written, "
-        f"compressed {shrunk} times"
+        f"{cost.cpu:.0f} s of processor time with the commands' own, {written / 1e9:.2f} GB written"
     )
-    raise SystemExit(0 if good else 1)
+    missed = results.failures({"soak": section}, [])
+    print("\n".join(missed))
+    raise SystemExit(1 if missed else 0)
 
 
 if __name__ == "__main__":
