@@ -215,7 +215,8 @@ def main():
         f"{cost.cpu:.0f} s of processor time with the commands' own, {written / 1e9:.2f} GB written"
     )
     missed = results.failures({"soak": section}, [])
-    print("\n".join(missed))
+    for line in missed:
+        print(line)
     raise SystemExit(1 if missed else 0)
 
 

@@ -18,9 +18,15 @@ pub(crate) struct Options {
     /// Fewer runs and shorter sessions; bench/RESULTS.md stays as it is
     #[arg(long)]
     quick: bool,
-    /// Pollux alone, without the peers from npm; bench/RESULTS.md stays as it is
+    /// Pollux alone, without the peers from npm; bench/RESULTS.md keeps the peers' figures
     #[arg(long)]
     no_peers: bool,
+    /// Pollux alone, compared with the goals: fails if one is missed by more than its noise, or not
+    /// measured; bench/RESULTS.md stays as it is. With a file, such as bench/results.json, its
+    /// figures are compared, without a measurement
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["quick", "profile"])]
+    #[allow(clippy::option_option, reason = "clap's form of an option with an optional value")]
+    check: Option<Option<PathBuf>>,
     /// Only the scenarios with this in their name; bench/RESULTS.md stays as it is
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -47,15 +53,42 @@ enum Phase {
     Start,
 }
 
-/// Builds the program as packages do, and measures it.
+/// Cargo profile of the measured build: the one of packages.
+const PROFILE: &str = "dist";
+
+/// Example of `pollux-shell` that measures the time that confinement adds to a command.
+const CONFINEMENT_OVERHEAD: &str = "confinement_overhead";
+
+/// Builds the program as packages do, and measures it, after the tests of the measuring programs.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
-    let build = process::build(root, "dist")?;
+    process::run(process::python(root, "bench/test_bench.py"))?;
+    if let Some(Some(file)) = &options.check {
+        process::run(judgement(root, file)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let build = process::build(root, PROFILE)?;
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
         (None, Some(Phase::Start)) => profile(root, &build),
-        (None, None) => comparison(root, &build, options),
+        (None, None) => {
+            build_confinement_overhead(root)?;
+            comparison(root, &build, options)
+        }
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the comparison of the figures of a file with the goals.
+fn judgement(root: &Path, file: &Path) -> Result<Command> {
+    let mut command = process::python(root, "bench/run.py");
+    command.arg("--check").arg(std::path::absolute(file)?);
+    Ok(command)
+}
+
+fn build_confinement_overhead(root: &Path) -> Result<()> {
+    let example = ["--package", "pollux-shell", "--example", CONFINEMENT_OVERHEAD];
+    let build = ["build", "--locked", "--profile", PROFILE];
+    process::run(process::cargo(root, &[&build[..], &example].concat()))
 }
 
 fn profile(root: &Path, build: &process::Build) -> Command {
@@ -67,6 +100,10 @@ fn profile(root: &Path, build: &process::Build) -> Command {
 fn comparison(root: &Path, build: &process::Build, options: &Options) -> Command {
     let mut command = process::python(root, "bench/run.py");
     command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
+    let example = format!("{CONFINEMENT_OVERHEAD}{}", std::env::consts::EXE_SUFFIX);
+    command.arg("--confinement").arg(build.target.join(PROFILE).join("examples").join(example));
+    command.args(["--profile", PROFILE]);
+    command.args(options.check.is_some().then_some("--check"));
     command.args(options.quick.then_some("--quick"));
     command.args(options.no_peers.then_some("--no-peers"));
     if let Some(text) = &options.only {
@@ -79,6 +116,7 @@ fn soak(root: &Path, build: &process::Build, turns: u32) -> Result<Command> {
     let mut command = Command::new(drawing_python(root, build)?);
     command.arg(root.join("bench/soak.py")).current_dir(root).env("PYTHONDONTWRITEBYTECODE", "1");
     command.arg("--binary").arg(&build.pollux).args(["--turns", &turns.to_string()]);
+    command.args(["--profile", PROFILE]);
     if turns < 10_000 {
         command.arg("--png").arg(build.target.join("bench/soak.png"));
     }
@@ -107,8 +145,9 @@ mod tests {
         let build = process::Build { pollux: "p".into(), target: "t".into() };
         let options = Options {
             kind: None,
-            quick: true,
+            quick: false,
             no_peers: false,
+            check: Some(None),
             only: Some("start".to_owned()),
             profile: None,
         };
@@ -120,7 +159,11 @@ mod tests {
             "p",
             "--target",
             "t",
-            "--quick",
+            "--confinement",
+            "t/dist/examples/confinement_overhead",
+            "--profile",
+            "dist",
+            "--check",
             "--only",
             "start",
         ];

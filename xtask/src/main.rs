@@ -77,7 +77,8 @@ enum Verb {
         #[arg(long, value_name = "N")]
         sample: Option<u32>,
     },
-    /// Measure Pollux beside its peers from npm, and write bench/RESULTS.md
+    /// Measure Pollux beside its peers from npm, and write bench/RESULTS.md; or compare its figures
+    /// with their goals
     Bench(bench::Options),
     /// Try out what is promised about disasters
     Prove {
