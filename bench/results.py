@@ -136,7 +136,7 @@ def number(amount):
 def run_of(versions, runs, load, profile):
     """Returns the description of the present run: program versions, source, and machine."""
     return {
-        "commit": _commit(),
+        "commit": commit_of(HERE),
         "date": datetime.date.today().isoformat(),
         "rustc": _output("rustc", "--version"),
         "profile": profile,
@@ -147,10 +147,11 @@ def run_of(versions, runs, load, profile):
     }
 
 
-def _commit():
+def commit_of(folder):
     """Returns the commit, marked if files other than those of the benchmark differ from it."""
-    commit = _output("git", "rev-parse", "--short=12", "HEAD")
-    changed = _output("git", "status", "--porcelain", "--", ":/", ":(top,exclude)bench")
+    commit = _output("git", "-C", folder, "rev-parse", "--short=12", "HEAD")
+    outside = (":/", ":(top,exclude)bench")
+    changed = _output("git", "-C", folder, "status", "--porcelain", "--", *outside)
     return commit if changed in ("", UNRECORDED) else f"{commit}, modified"
 
 

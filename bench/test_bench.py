@@ -230,6 +230,19 @@ class Page(unittest.TestCase):
         for wanted in ("Commit: [0-9a-f]{12}", "rustc 1.*`dist`", "cores", "beginning 1.2", "5 runs"):
             self.assertRegex(page, wanted)
 
+    def test_a_commit_is_marked_if_files_outside_of_the_benchmark_differ(self):
+        with tempfile.TemporaryDirectory() as folder:
+            author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+            for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "a")):
+                subprocess.run(["git", "-C", folder, *author, *words], check=True)
+            self.assertRegex(results.commit_of(folder), "^[0-9a-f]{12}$")
+            bench = Path(folder, "bench")
+            bench.mkdir()
+            (bench / "RESULTS.md").touch()
+            self.assertRegex(results.commit_of(bench), "^[0-9a-f]{12}$")
+            Path(folder, "main.rs").touch()
+            self.assertRegex(results.commit_of(bench), "^[0-9a-f]{12}, modified$")
+
     def test_the_page_of_the_repository_is_rendered_from_its_store(self):
         expected = report.page(results.read(), scenarios.figures())
         how = "bench/RESULTS.md is stale; run `python3 -B bench/run.py --page`"
@@ -291,10 +304,12 @@ class Pairs(unittest.TestCase):
         figures = (
             Figure("whole", "ms", wall),
             Figure("ratio", "times", scenarios.against(wall), alone=True),
+            Figure("alone", "ms", wall, alone=True),
         )
         bench = self.measure(figures, lambda *_: 2, ("pollux", "gemini"), [4] * 8)
-        whole, ratio = (column for _, column in bench.rows)
+        whole, ratio, alone = (column for _, column in bench.rows)
         self.assertEqual(whole, {"pollux": [4] * 3, "gemini": [4] * 3})
+        self.assertEqual(alone, {"pollux": [4] * 3})
         self.assertEqual(ratio, {"pollux": [2] * 3})
 
     def test_a_pair_without_its_other_part_is_missing(self):
