@@ -152,7 +152,9 @@ def peers(folder):
             return []
         for name in ("package.json", "package-lock.json"):
             shutil.copy(wanted / name, folder / name)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        # Not `npm ci`: it refuses a lock file without the optional packages of other systems.
+        quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+        command = ["npm", "install", "--ignore-scripts", *quiet]
         if subprocess.run(command, cwd=folder, check=False).returncode != 0:
             print("peers: skipped, npm could not install them")
             return []
