@@ -123,14 +123,22 @@ pub fn unset(path: &Path, text: &str, key: &[&str]) -> Result<String, SyntaxErro
     }
 }
 
-/// Returns true if the value at a key is an object that contains nothing, not even a comment.
+/// Returns true if the only property at a key is an empty object, without a comment in it or before
+/// it.
 fn is_blank_group(text: &str, key: &[&str]) -> bool {
     let body = jsonc::without_mark(text);
     let parsed = parse_to_ast(body, &CollectOptions::default(), &jsonc::strict());
-    let range =
-        parsed.ok().and_then(|parsed| Some(node(&parsed.value?, key)?.as_object()?.range()));
-    let inside = range.and_then(|range| body.get(range.start + 1..range.end - 1));
-    inside.is_some_and(|inside| inside.trim().is_empty())
+    let Some(root) = parsed.ok().and_then(|parsed| parsed.value) else { return false };
+    let Some((name, groups)) = key.split_last() else { return false };
+    let Some(object) = node(&root, groups).and_then(Node::as_object) else { return false };
+    let mut named = object.properties.iter().filter(|property| property.name.as_str() == *name);
+    let (Some(property), None) = (named.next(), named.next()) else { return false };
+    let Some(group) = property.value.as_object() else { return false };
+    let is_blank = |start, end, allowed| {
+        body.get(start..end).is_some_and(|between: &str| between.trim() == allowed)
+    };
+    is_blank(group.start() + 1, group.end() - 1, "")
+        && is_blank(property.name.end(), group.start(), ":")
 }
 
 /// Returns the text without `key`; groups that become empty stay.

@@ -33,6 +33,7 @@ const PAGES: &[(&str, &str)] = &[
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
     ("generated/starters.md", include_str!("../../../docs/generated/starters.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
+    ("line-mode.md", include_str!("../../../docs/line-mode.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
     ("security.md", include_str!("../../../docs/security.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),

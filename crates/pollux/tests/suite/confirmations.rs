@@ -131,12 +131,12 @@ fn an_editor_that_fails_or_changes_nothing_asks_again() {
 
 #[test]
 fn a_command_is_shown_with_what_it_runs_and_writes() {
-    let command = "sort a.txt | tee d.txt | uniq > b.txt; $X y";
+    let command = "sort a.txt | uniq > b.txt; $X y";
     let call = reply().call("run_shell_command", json!({ "command": command }));
     let talk = Talk::start(stage([call, reply().text("Done.")]), |program| program);
-    talk.wait("Runs: sort, tee, uniq");
+    talk.wait("Runs: sort, uniq");
     talk.wait(
-        "Writes: d.txt, b.txt\nCannot tell: a command name that is computed\nAsked because: cannot tell what runs: a command name that is computed\n",
+        "Writes: b.txt\nCannot tell: a command name that is computed\nAsked because: cannot tell what runs: a command name that is computed\n",
     );
     talk.line("3");
     talk.wait("Request cancelled.");
@@ -151,6 +151,7 @@ fn files_that_programs_change_are_shown() {
     talk.wait("Runs: ls, tee, cp\nWrites: x, b, log\n");
     talk.line("3");
     talk.wait("Request cancelled.");
+    talk.stage.server.discard_replies();
     talk.end();
 }
 

@@ -105,6 +105,7 @@ fn a_killed_program_leaves_nothing_behind() {
     assert_eq!(folders(), 1);
     running.signal(rustix::process::Signal::KILL);
     drop(running.wait());
+    stage.server.discard_replies();
     wait_until("all commands end", || pids().into_iter().all(|pid| !is_alive(pid)));
     wait_until("the temporary folder is removed", || folders() == 0);
 }
