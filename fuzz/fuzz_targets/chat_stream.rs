@@ -26,7 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
         (Err(whole), Err(cut)) => return assert_eq!(whole.to_string(), cut.to_string()),
         (whole, cut) => panic!("the end depends on the pieces: {whole:?} and {cut:?}"),
     };
-    assert!(chunks.iter().any(|chunk| chunk.finish.is_some()), "a whole answer has a finish reason");
+    assert!(
+        chunks.iter().any(|chunk| chunk.finish.is_some()),
+        "a whole answer has a finish reason"
+    );
     let parts = chunks.iter().flat_map(|chunk| &chunk.parts);
     for part in parts {
         assert!(part.as_response().is_none(), "a model never answers its own calls");

@@ -26,15 +26,27 @@ const STEPS: &[&[&str]] = &[
     ],
 ];
 
-/// Runs the steps, each with its time, and stops at the first that fails.
+/// Variable with the file in which tests report that they cannot run here.
+const IGNORED: &str = "POLLUX_TESTS_IGNORED";
+
+/// Runs the steps, each with its time, and stops at the first that fails. Tests that could not run
+/// are counted and listed.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+    let reports = std::env::temp_dir().join(format!("pollux-ignored-{}", std::process::id()));
     for step in STEPS {
         let name = step.join(" ");
         println!("== cargo {name}");
         let start = Instant::now();
-        process::run(process::cargo(root, step))?;
+        let mut command = process::cargo(root, step);
+        command.env(IGNORED, &reports);
+        process::run(command)?;
         println!("== cargo {name}: {:.0} s", start.elapsed().as_secs_f64());
     }
+    // There is no file if all tests ran.
+    let ignored = std::fs::read_to_string(&reports).unwrap_or_default();
+    std::fs::remove_file(&reports).ok();
+    println!("== tests that could not run here: {}", ignored.lines().count());
+    print!("{ignored}");
     println!("== checks");
     check::run(root, false)
 }

@@ -8,6 +8,7 @@
 //! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
 //! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
 //! - [`tiny_disk()`]: a file system with little space.
+//! - [`cannot_run`]: the report of a test that the machine does not support.
 //!
 //! This crate is a development dependency only. It depends on no other crate of the workspace, so
 //! that a mistake in one of them cannot hide itself in the tools that test it.
@@ -24,6 +25,7 @@
 mod endpoint;
 pub mod errors;
 mod home;
+mod ignored;
 mod program;
 mod pty;
 mod reply;
@@ -35,6 +37,7 @@ mod validate;
 
 pub use endpoint::Endpoint;
 pub use home::TestHome;
+pub use ignored::cannot_run;
 pub use program::{Finished, Pollux, RunningProgram};
 pub use pty::{Key, Screen, Terminal};
 pub use reply::{ModelReply, ReplyContent, reply};

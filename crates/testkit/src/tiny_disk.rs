@@ -20,7 +20,7 @@ pub struct TinyDisk {
 const SCRIPT: &str = r#"mount -t tmpfs -o "size=$1" tmpfs "$2" && shift 2 && exec "$@""#;
 
 /// Creates a disk of `size` bytes (rounded up to whole pages) in a separate temporary folder.
-/// Returns `None` and prints a note on standard error if the system does not let an ordinary user
+/// Returns `None` and [reports](crate::cannot_run) it if the system does not let an ordinary user
 /// mount a file system.
 pub fn tiny_disk(size: u64) -> Option<TinyDisk> {
     let folder = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ impl TinyDisk {
         let works = cfg!(target_os = "linux")
             && quiet(self.command("true")).is_ok_and(|status| status.success());
         if !works {
-            eprintln!("skipped: this system does not let us mount a tmpfs in a user namespace");
+            crate::cannot_run("no tmpfs can be mounted in a user namespace");
         }
         works.then_some(self)
     }

@@ -25,6 +25,9 @@ _pollux() {
             pollux,demo)
                 cmd="pollux__subcmd__demo"
                 ;;
+            pollux,help)
+                cmd="pollux__subcmd__help"
+                ;;
             pollux,hook)
                 cmd="pollux__subcmd__hooks"
                 ;;
@@ -42,6 +45,12 @@ _pollux() {
                 ;;
             pollux,sandbox)
                 cmd="pollux__subcmd__sandbox"
+                ;;
+            pollux,trust)
+                cmd="pollux__subcmd__trust"
+                ;;
+            pollux,version)
+                cmd="pollux__subcmd__version"
                 ;;
             pollux__subcmd__config,explain)
                 cmd="pollux__subcmd__config__subcmd__explain"
@@ -73,6 +82,18 @@ _pollux() {
             pollux__subcmd__hooks,test)
                 cmd="pollux__subcmd__hooks__subcmd__test"
                 ;;
+            pollux__subcmd__policy,explain)
+                cmd="pollux__subcmd__policy__subcmd__explain"
+                ;;
+            pollux__subcmd__policy,lint)
+                cmd="pollux__subcmd__policy__subcmd__lint"
+                ;;
+            pollux__subcmd__policy,list)
+                cmd="pollux__subcmd__policy__subcmd__list"
+                ;;
+            pollux__subcmd__prompt,show)
+                cmd="pollux__subcmd__prompt__subcmd__show"
+                ;;
             pollux__subcmd__sandbox,run)
                 cmd="pollux__subcmd__sandbox__subcmd__run"
                 ;;
@@ -86,7 +107,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -m -o -y -r -d -h -v -w -s -e -l --prompt --prompt-interactive --model --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader demo config hooks hook policy prompt sandbox completions man"
+            opts="-p -i -o -y -r -d -h -v -w -s -e -l -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --debug --fake-responses --fake-responses-non-strict --record-responses --isCommand --help --version --worktree --sandbox --acp --experimental-acp --allowed-mcp-server-names --extensions --list-extensions --screen-reader --model demo config hooks hook policy prompt sandbox trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -105,14 +126,6 @@ _pollux() {
                     return 0
                     ;;
                 -i)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -220,6 +233,14 @@ _pollux() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --model)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -256,7 +277,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__config__subcmd__explain)
-            opts="-h --json --help"
+            opts="-h --json --help $schema mcpServers policyPaths adminPolicyPaths general.preferredEditor general.openEditorInNewWindow general.vimMode general.defaultApprovalMode general.devtools general.enableAutoUpdate general.enableAutoUpdateNotification general.enableNotifications general.notificationMethod general.checkpointing.enabled general.plan.enabled general.plan.directory general.plan.modelRouting general.retryFetchErrors general.maxAttempts general.debugKeystrokeLogging general.sessionRetention.enabled general.sessionRetention.maxAge general.sessionRetention.maxCount general.sessionRetention.minRetention general.topicUpdateNarration general.logRagSnippets output.format ui.debugRainbow ui.theme ui.autoThemeSwitching ui.terminalBackgroundPollingInterval ui.customThemes ui.hideWindowTitle ui.inlineThinkingMode ui.showStatusInTitle ui.dynamicWindowTitle ui.showHomeDirectoryWarning ui.showCompatibilityWarnings ui.hideTips ui.escapePastedAtSymbols ui.showShortcutsHint ui.compactToolOutput ui.hideBanner ui.hideContextSummary ui.footer.items ui.footer.showLabels ui.footer.hideCWD ui.footer.hideSandboxStatus ui.footer.hideModelInfo ui.footer.hideContextPercentage ui.hideFooter ui.collapseDrawerDuringApproval ui.showMemoryUsage ui.showLineNumbers ui.showCitations ui.showModelInfoInChat ui.showUserIdentity ui.useAlternateBuffer ui.renderProcess ui.terminalBuffer ui.useBackgroundColor ui.incrementalRendering ui.showSpinner ui.loadingPhrases ui.errorVerbosity ui.customWittyPhrases ui.accessibility.enableLoadingPhrases ui.accessibility.screenReader ide.enabled ide.hasSeenNudge privacy.usageStatisticsEnabled telemetry.enabled telemetry.target telemetry.otlpEndpoint telemetry.otlpProtocol telemetry.logPrompts telemetry.outfile telemetry.useCollector telemetry.useCliAuth telemetry.traces billing.overageStrategy billing.vertexAi.requestType billing.vertexAi.sharedRequestType model.name model.maxSessionTurns model.summarizeToolOutput model.compressionThreshold model.disableLoopDetection model.skipNextSpeakerCheck modelConfigs.aliases modelConfigs.customAliases modelConfigs.customOverrides modelConfigs.overrides modelConfigs.modelDefinitions modelConfigs.modelIdResolutions modelConfigs.classifierIdResolutions modelConfigs.modelChains agents.overrides agents.browser.sessionMode agents.browser.headless agents.browser.profilePath agents.browser.visualModel agents.browser.allowedDomains agents.browser.disableUserInput agents.browser.maxActionsPerTask agents.browser.confirmSensitiveActions agents.browser.blockFileUploads context.fileName context.importFormat context.includeDirectoryTree context.discoveryMaxDirs context.memoryBoundaryMarkers context.includeDirectories context.loadMemoryFromIncludeDirectories context.fileFiltering.respectGitIgnore context.fileFiltering.respectGeminiIgnore context.fileFiltering.enableFileWatcher context.fileFiltering.enableRecursiveFileSearch context.fileFiltering.enableFuzzySearch context.fileFiltering.customIgnoreFilePaths tools.sandbox tools.sandboxAllowedPaths tools.sandboxNetworkAccess tools.shell.enableInteractiveShell tools.shell.backgroundCompletionBehavior tools.shell.pager tools.shell.showColor tools.shell.inactivityTimeout tools.shell.enableShellOutputEfficiency tools.core tools.allowed tools.confirmationRequired tools.exclude tools.discoveryCommand tools.callCommand tools.useRipgrep tools.truncateToolOutputThreshold tools.disableLLMCorrection mcp.serverCommand mcp.allowed mcp.excluded useWriteTodos mcp.autoAllowInHeadless security.toolSandboxing security.disableYoloMode security.disableAlwaysAllow security.enablePermanentToolApproval security.autoAddToPolicyByDefault security.blockGitExtensions security.allowedExtensions security.folderTrust.enabled security.environmentVariableRedaction.allowed security.environmentVariableRedaction.blocked security.environmentVariableRedaction.enabled security.auth.selectedType security.auth.enforcedType security.auth.useExternal security.enableConseca advanced.autoConfigureMemory advanced.dnsResolutionOrder advanced.excludedEnvVars advanced.ignoreLocalEnv advanced.bugCommand experimental.gemma experimental.voiceMode experimental.voice.activationMode experimental.voice.backend experimental.voice.whisperModel experimental.voice.stopGracePeriodMs experimental.adk.agentSessionNoninteractiveEnabled experimental.adk.agentSessionInteractiveEnabled experimental.adk.agentSessionSubagentEnabled experimental.enableAgents experimental.worktrees experimental.extensionManagement experimental.extensionConfig experimental.extensionRegistry experimental.extensionRegistryURI experimental.extensionReloading experimental.useOSC52Paste experimental.useOSC52Copy experimental.taskTracker experimental.modelSteering experimental.directWebFetch experimental.dynamicModelConfiguration experimental.gemmaModelRouter.enabled experimental.gemmaModelRouter.autoStartServer experimental.gemmaModelRouter.binaryPath experimental.gemmaModelRouter.classifier.host experimental.gemmaModelRouter.classifier.model experimental.stressTestProfile experimental.autoMemory experimental.generalistProfile experimental.powerUserProfile experimental.contextManagement experimental.topicUpdateNarration extensions.disabled extensions.workspacesWithMigrationNudge skills.enabled skills.disabled hooksConfig.enabled hooksConfig.disabled hooksConfig.notifications hooks.BeforeTool hooks.AfterTool hooks.BeforeAgent hooks.AfterAgent hooks.Notification hooks.SessionStart hooks.SessionEnd hooks.PreCompress hooks.BeforeModel hooks.AfterModel hooks.BeforeToolSelection contextManagement.historyWindow.maxTokens contextManagement.historyWindow.retainedTokens contextManagement.messageLimits.normalMaxTokens contextManagement.messageLimits.retainedMaxTokens contextManagement.messageLimits.normalizationHeadRatio contextManagement.tools.distillation.maxOutputTokens contextManagement.tools.distillation.summarizationThresholdTokens contextManagement.tools.outputMasking.protectionThresholdTokens contextManagement.tools.outputMasking.minPrunableThresholdTokens contextManagement.tools.outputMasking.protectLatestTurn admin.secureModeEnabled admin.extensions.enabled admin.mcp.enabled admin.mcp.config admin.mcp.requiredConfig admin.skills.enabled pollux.budget.day.seconds pollux.budget.day.tokens pollux.budget.day.toolCalls pollux.budget.day.turns pollux.budget.day.usd pollux.budget.prompt.seconds pollux.budget.prompt.tokens pollux.budget.prompt.toolCalls pollux.budget.prompt.turns pollux.budget.prompt.usd pollux.budget.session.seconds pollux.budget.session.tokens pollux.budget.session.toolCalls pollux.budget.session.turns pollux.budget.session.usd pollux.compression.timeout pollux.outputSchema.repairs pollux.safetyCheckers pollux.continueUnfinished pollux.policy.originalDenials pollux.sandbox.autoInspect pollux.sandbox.secrets pollux.sandbox.yolo pollux.shell.timeout pollux.stdinTimeout pollux.tools.saveMemory pollux.web.privateHosts"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -270,7 +291,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__config__subcmd__get)
-            opts="-h --json --help"
+            opts="-h --json --help $schema mcpServers policyPaths adminPolicyPaths general.preferredEditor general.openEditorInNewWindow general.vimMode general.defaultApprovalMode general.devtools general.enableAutoUpdate general.enableAutoUpdateNotification general.enableNotifications general.notificationMethod general.checkpointing.enabled general.plan.enabled general.plan.directory general.plan.modelRouting general.retryFetchErrors general.maxAttempts general.debugKeystrokeLogging general.sessionRetention.enabled general.sessionRetention.maxAge general.sessionRetention.maxCount general.sessionRetention.minRetention general.topicUpdateNarration general.logRagSnippets output.format ui.debugRainbow ui.theme ui.autoThemeSwitching ui.terminalBackgroundPollingInterval ui.customThemes ui.hideWindowTitle ui.inlineThinkingMode ui.showStatusInTitle ui.dynamicWindowTitle ui.showHomeDirectoryWarning ui.showCompatibilityWarnings ui.hideTips ui.escapePastedAtSymbols ui.showShortcutsHint ui.compactToolOutput ui.hideBanner ui.hideContextSummary ui.footer.items ui.footer.showLabels ui.footer.hideCWD ui.footer.hideSandboxStatus ui.footer.hideModelInfo ui.footer.hideContextPercentage ui.hideFooter ui.collapseDrawerDuringApproval ui.showMemoryUsage ui.showLineNumbers ui.showCitations ui.showModelInfoInChat ui.showUserIdentity ui.useAlternateBuffer ui.renderProcess ui.terminalBuffer ui.useBackgroundColor ui.incrementalRendering ui.showSpinner ui.loadingPhrases ui.errorVerbosity ui.customWittyPhrases ui.accessibility.enableLoadingPhrases ui.accessibility.screenReader ide.enabled ide.hasSeenNudge privacy.usageStatisticsEnabled telemetry.enabled telemetry.target telemetry.otlpEndpoint telemetry.otlpProtocol telemetry.logPrompts telemetry.outfile telemetry.useCollector telemetry.useCliAuth telemetry.traces billing.overageStrategy billing.vertexAi.requestType billing.vertexAi.sharedRequestType model.name model.maxSessionTurns model.summarizeToolOutput model.compressionThreshold model.disableLoopDetection model.skipNextSpeakerCheck modelConfigs.aliases modelConfigs.customAliases modelConfigs.customOverrides modelConfigs.overrides modelConfigs.modelDefinitions modelConfigs.modelIdResolutions modelConfigs.classifierIdResolutions modelConfigs.modelChains agents.overrides agents.browser.sessionMode agents.browser.headless agents.browser.profilePath agents.browser.visualModel agents.browser.allowedDomains agents.browser.disableUserInput agents.browser.maxActionsPerTask agents.browser.confirmSensitiveActions agents.browser.blockFileUploads context.fileName context.importFormat context.includeDirectoryTree context.discoveryMaxDirs context.memoryBoundaryMarkers context.includeDirectories context.loadMemoryFromIncludeDirectories context.fileFiltering.respectGitIgnore context.fileFiltering.respectGeminiIgnore context.fileFiltering.enableFileWatcher context.fileFiltering.enableRecursiveFileSearch context.fileFiltering.enableFuzzySearch context.fileFiltering.customIgnoreFilePaths tools.sandbox tools.sandboxAllowedPaths tools.sandboxNetworkAccess tools.shell.enableInteractiveShell tools.shell.backgroundCompletionBehavior tools.shell.pager tools.shell.showColor tools.shell.inactivityTimeout tools.shell.enableShellOutputEfficiency tools.core tools.allowed tools.confirmationRequired tools.exclude tools.discoveryCommand tools.callCommand tools.useRipgrep tools.truncateToolOutputThreshold tools.disableLLMCorrection mcp.serverCommand mcp.allowed mcp.excluded useWriteTodos mcp.autoAllowInHeadless security.toolSandboxing security.disableYoloMode security.disableAlwaysAllow security.enablePermanentToolApproval security.autoAddToPolicyByDefault security.blockGitExtensions security.allowedExtensions security.folderTrust.enabled security.environmentVariableRedaction.allowed security.environmentVariableRedaction.blocked security.environmentVariableRedaction.enabled security.auth.selectedType security.auth.enforcedType security.auth.useExternal security.enableConseca advanced.autoConfigureMemory advanced.dnsResolutionOrder advanced.excludedEnvVars advanced.ignoreLocalEnv advanced.bugCommand experimental.gemma experimental.voiceMode experimental.voice.activationMode experimental.voice.backend experimental.voice.whisperModel experimental.voice.stopGracePeriodMs experimental.adk.agentSessionNoninteractiveEnabled experimental.adk.agentSessionInteractiveEnabled experimental.adk.agentSessionSubagentEnabled experimental.enableAgents experimental.worktrees experimental.extensionManagement experimental.extensionConfig experimental.extensionRegistry experimental.extensionRegistryURI experimental.extensionReloading experimental.useOSC52Paste experimental.useOSC52Copy experimental.taskTracker experimental.modelSteering experimental.directWebFetch experimental.dynamicModelConfiguration experimental.gemmaModelRouter.enabled experimental.gemmaModelRouter.autoStartServer experimental.gemmaModelRouter.binaryPath experimental.gemmaModelRouter.classifier.host experimental.gemmaModelRouter.classifier.model experimental.stressTestProfile experimental.autoMemory experimental.generalistProfile experimental.powerUserProfile experimental.contextManagement experimental.topicUpdateNarration extensions.disabled extensions.workspacesWithMigrationNudge skills.enabled skills.disabled hooksConfig.enabled hooksConfig.disabled hooksConfig.notifications hooks.BeforeTool hooks.AfterTool hooks.BeforeAgent hooks.AfterAgent hooks.Notification hooks.SessionStart hooks.SessionEnd hooks.PreCompress hooks.BeforeModel hooks.AfterModel hooks.BeforeToolSelection contextManagement.historyWindow.maxTokens contextManagement.historyWindow.retainedTokens contextManagement.messageLimits.normalMaxTokens contextManagement.messageLimits.retainedMaxTokens contextManagement.messageLimits.normalizationHeadRatio contextManagement.tools.distillation.maxOutputTokens contextManagement.tools.distillation.summarizationThresholdTokens contextManagement.tools.outputMasking.protectionThresholdTokens contextManagement.tools.outputMasking.minPrunableThresholdTokens contextManagement.tools.outputMasking.protectLatestTurn admin.secureModeEnabled admin.extensions.enabled admin.mcp.enabled admin.mcp.config admin.mcp.requiredConfig admin.skills.enabled pollux.budget.day.seconds pollux.budget.day.tokens pollux.budget.day.toolCalls pollux.budget.day.turns pollux.budget.day.usd pollux.budget.prompt.seconds pollux.budget.prompt.tokens pollux.budget.prompt.toolCalls pollux.budget.prompt.turns pollux.budget.prompt.usd pollux.budget.session.seconds pollux.budget.session.tokens pollux.budget.session.toolCalls pollux.budget.session.turns pollux.budget.session.usd pollux.compression.timeout pollux.outputSchema.repairs pollux.safetyCheckers pollux.continueUnfinished pollux.policy.originalDenials pollux.sandbox.autoInspect pollux.sandbox.secrets pollux.sandbox.yolo pollux.shell.timeout pollux.stdinTimeout pollux.tools.saveMemory pollux.web.privateHosts"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -326,7 +347,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__config__subcmd__set)
-            opts="-h --user --project --system --json --help"
+            opts="-h --user --project --system --json --help $schema mcpServers policyPaths adminPolicyPaths general.preferredEditor general.openEditorInNewWindow general.vimMode general.defaultApprovalMode general.devtools general.enableAutoUpdate general.enableAutoUpdateNotification general.enableNotifications general.notificationMethod general.checkpointing.enabled general.plan.enabled general.plan.directory general.plan.modelRouting general.retryFetchErrors general.maxAttempts general.debugKeystrokeLogging general.sessionRetention.enabled general.sessionRetention.maxAge general.sessionRetention.maxCount general.sessionRetention.minRetention general.topicUpdateNarration general.logRagSnippets output.format ui.debugRainbow ui.theme ui.autoThemeSwitching ui.terminalBackgroundPollingInterval ui.customThemes ui.hideWindowTitle ui.inlineThinkingMode ui.showStatusInTitle ui.dynamicWindowTitle ui.showHomeDirectoryWarning ui.showCompatibilityWarnings ui.hideTips ui.escapePastedAtSymbols ui.showShortcutsHint ui.compactToolOutput ui.hideBanner ui.hideContextSummary ui.footer.items ui.footer.showLabels ui.footer.hideCWD ui.footer.hideSandboxStatus ui.footer.hideModelInfo ui.footer.hideContextPercentage ui.hideFooter ui.collapseDrawerDuringApproval ui.showMemoryUsage ui.showLineNumbers ui.showCitations ui.showModelInfoInChat ui.showUserIdentity ui.useAlternateBuffer ui.renderProcess ui.terminalBuffer ui.useBackgroundColor ui.incrementalRendering ui.showSpinner ui.loadingPhrases ui.errorVerbosity ui.customWittyPhrases ui.accessibility.enableLoadingPhrases ui.accessibility.screenReader ide.enabled ide.hasSeenNudge privacy.usageStatisticsEnabled telemetry.enabled telemetry.target telemetry.otlpEndpoint telemetry.otlpProtocol telemetry.logPrompts telemetry.outfile telemetry.useCollector telemetry.useCliAuth telemetry.traces billing.overageStrategy billing.vertexAi.requestType billing.vertexAi.sharedRequestType model.name model.maxSessionTurns model.summarizeToolOutput model.compressionThreshold model.disableLoopDetection model.skipNextSpeakerCheck modelConfigs.aliases modelConfigs.customAliases modelConfigs.customOverrides modelConfigs.overrides modelConfigs.modelDefinitions modelConfigs.modelIdResolutions modelConfigs.classifierIdResolutions modelConfigs.modelChains agents.overrides agents.browser.sessionMode agents.browser.headless agents.browser.profilePath agents.browser.visualModel agents.browser.allowedDomains agents.browser.disableUserInput agents.browser.maxActionsPerTask agents.browser.confirmSensitiveActions agents.browser.blockFileUploads context.fileName context.importFormat context.includeDirectoryTree context.discoveryMaxDirs context.memoryBoundaryMarkers context.includeDirectories context.loadMemoryFromIncludeDirectories context.fileFiltering.respectGitIgnore context.fileFiltering.respectGeminiIgnore context.fileFiltering.enableFileWatcher context.fileFiltering.enableRecursiveFileSearch context.fileFiltering.enableFuzzySearch context.fileFiltering.customIgnoreFilePaths tools.sandbox tools.sandboxAllowedPaths tools.sandboxNetworkAccess tools.shell.enableInteractiveShell tools.shell.backgroundCompletionBehavior tools.shell.pager tools.shell.showColor tools.shell.inactivityTimeout tools.shell.enableShellOutputEfficiency tools.core tools.allowed tools.confirmationRequired tools.exclude tools.discoveryCommand tools.callCommand tools.useRipgrep tools.truncateToolOutputThreshold tools.disableLLMCorrection mcp.serverCommand mcp.allowed mcp.excluded useWriteTodos mcp.autoAllowInHeadless security.toolSandboxing security.disableYoloMode security.disableAlwaysAllow security.enablePermanentToolApproval security.autoAddToPolicyByDefault security.blockGitExtensions security.allowedExtensions security.folderTrust.enabled security.environmentVariableRedaction.allowed security.environmentVariableRedaction.blocked security.environmentVariableRedaction.enabled security.auth.selectedType security.auth.enforcedType security.auth.useExternal security.enableConseca advanced.autoConfigureMemory advanced.dnsResolutionOrder advanced.excludedEnvVars advanced.ignoreLocalEnv advanced.bugCommand experimental.gemma experimental.voiceMode experimental.voice.activationMode experimental.voice.backend experimental.voice.whisperModel experimental.voice.stopGracePeriodMs experimental.adk.agentSessionNoninteractiveEnabled experimental.adk.agentSessionInteractiveEnabled experimental.adk.agentSessionSubagentEnabled experimental.enableAgents experimental.worktrees experimental.extensionManagement experimental.extensionConfig experimental.extensionRegistry experimental.extensionRegistryURI experimental.extensionReloading experimental.useOSC52Paste experimental.useOSC52Copy experimental.taskTracker experimental.modelSteering experimental.directWebFetch experimental.dynamicModelConfiguration experimental.gemmaModelRouter.enabled experimental.gemmaModelRouter.autoStartServer experimental.gemmaModelRouter.binaryPath experimental.gemmaModelRouter.classifier.host experimental.gemmaModelRouter.classifier.model experimental.stressTestProfile experimental.autoMemory experimental.generalistProfile experimental.powerUserProfile experimental.contextManagement experimental.topicUpdateNarration extensions.disabled extensions.workspacesWithMigrationNudge skills.enabled skills.disabled hooksConfig.enabled hooksConfig.disabled hooksConfig.notifications hooks.BeforeTool hooks.AfterTool hooks.BeforeAgent hooks.AfterAgent hooks.Notification hooks.SessionStart hooks.SessionEnd hooks.PreCompress hooks.BeforeModel hooks.AfterModel hooks.BeforeToolSelection contextManagement.historyWindow.maxTokens contextManagement.historyWindow.retainedTokens contextManagement.messageLimits.normalMaxTokens contextManagement.messageLimits.retainedMaxTokens contextManagement.messageLimits.normalizationHeadRatio contextManagement.tools.distillation.maxOutputTokens contextManagement.tools.distillation.summarizationThresholdTokens contextManagement.tools.outputMasking.protectionThresholdTokens contextManagement.tools.outputMasking.minPrunableThresholdTokens contextManagement.tools.outputMasking.protectLatestTurn admin.secureModeEnabled admin.extensions.enabled admin.mcp.enabled admin.mcp.config admin.mcp.requiredConfig admin.skills.enabled pollux.budget.day.seconds pollux.budget.day.tokens pollux.budget.day.toolCalls pollux.budget.day.turns pollux.budget.day.usd pollux.budget.prompt.seconds pollux.budget.prompt.tokens pollux.budget.prompt.toolCalls pollux.budget.prompt.turns pollux.budget.prompt.usd pollux.budget.session.seconds pollux.budget.session.tokens pollux.budget.session.toolCalls pollux.budget.session.turns pollux.budget.session.usd pollux.compression.timeout pollux.outputSchema.repairs pollux.safetyCheckers pollux.continueUnfinished pollux.policy.originalDenials pollux.sandbox.autoInspect pollux.sandbox.secrets pollux.sandbox.yolo pollux.shell.timeout pollux.stdinTimeout pollux.tools.saveMemory pollux.web.privateHosts"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -340,7 +361,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__config__subcmd__unset)
-            opts="-h --user --project --system --json --help"
+            opts="-h --user --project --system --json --help $schema mcpServers policyPaths adminPolicyPaths general.preferredEditor general.openEditorInNewWindow general.vimMode general.defaultApprovalMode general.devtools general.enableAutoUpdate general.enableAutoUpdateNotification general.enableNotifications general.notificationMethod general.checkpointing.enabled general.plan.enabled general.plan.directory general.plan.modelRouting general.retryFetchErrors general.maxAttempts general.debugKeystrokeLogging general.sessionRetention.enabled general.sessionRetention.maxAge general.sessionRetention.maxCount general.sessionRetention.minRetention general.topicUpdateNarration general.logRagSnippets output.format ui.debugRainbow ui.theme ui.autoThemeSwitching ui.terminalBackgroundPollingInterval ui.customThemes ui.hideWindowTitle ui.inlineThinkingMode ui.showStatusInTitle ui.dynamicWindowTitle ui.showHomeDirectoryWarning ui.showCompatibilityWarnings ui.hideTips ui.escapePastedAtSymbols ui.showShortcutsHint ui.compactToolOutput ui.hideBanner ui.hideContextSummary ui.footer.items ui.footer.showLabels ui.footer.hideCWD ui.footer.hideSandboxStatus ui.footer.hideModelInfo ui.footer.hideContextPercentage ui.hideFooter ui.collapseDrawerDuringApproval ui.showMemoryUsage ui.showLineNumbers ui.showCitations ui.showModelInfoInChat ui.showUserIdentity ui.useAlternateBuffer ui.renderProcess ui.terminalBuffer ui.useBackgroundColor ui.incrementalRendering ui.showSpinner ui.loadingPhrases ui.errorVerbosity ui.customWittyPhrases ui.accessibility.enableLoadingPhrases ui.accessibility.screenReader ide.enabled ide.hasSeenNudge privacy.usageStatisticsEnabled telemetry.enabled telemetry.target telemetry.otlpEndpoint telemetry.otlpProtocol telemetry.logPrompts telemetry.outfile telemetry.useCollector telemetry.useCliAuth telemetry.traces billing.overageStrategy billing.vertexAi.requestType billing.vertexAi.sharedRequestType model.name model.maxSessionTurns model.summarizeToolOutput model.compressionThreshold model.disableLoopDetection model.skipNextSpeakerCheck modelConfigs.aliases modelConfigs.customAliases modelConfigs.customOverrides modelConfigs.overrides modelConfigs.modelDefinitions modelConfigs.modelIdResolutions modelConfigs.classifierIdResolutions modelConfigs.modelChains agents.overrides agents.browser.sessionMode agents.browser.headless agents.browser.profilePath agents.browser.visualModel agents.browser.allowedDomains agents.browser.disableUserInput agents.browser.maxActionsPerTask agents.browser.confirmSensitiveActions agents.browser.blockFileUploads context.fileName context.importFormat context.includeDirectoryTree context.discoveryMaxDirs context.memoryBoundaryMarkers context.includeDirectories context.loadMemoryFromIncludeDirectories context.fileFiltering.respectGitIgnore context.fileFiltering.respectGeminiIgnore context.fileFiltering.enableFileWatcher context.fileFiltering.enableRecursiveFileSearch context.fileFiltering.enableFuzzySearch context.fileFiltering.customIgnoreFilePaths tools.sandbox tools.sandboxAllowedPaths tools.sandboxNetworkAccess tools.shell.enableInteractiveShell tools.shell.backgroundCompletionBehavior tools.shell.pager tools.shell.showColor tools.shell.inactivityTimeout tools.shell.enableShellOutputEfficiency tools.core tools.allowed tools.confirmationRequired tools.exclude tools.discoveryCommand tools.callCommand tools.useRipgrep tools.truncateToolOutputThreshold tools.disableLLMCorrection mcp.serverCommand mcp.allowed mcp.excluded useWriteTodos mcp.autoAllowInHeadless security.toolSandboxing security.disableYoloMode security.disableAlwaysAllow security.enablePermanentToolApproval security.autoAddToPolicyByDefault security.blockGitExtensions security.allowedExtensions security.folderTrust.enabled security.environmentVariableRedaction.allowed security.environmentVariableRedaction.blocked security.environmentVariableRedaction.enabled security.auth.selectedType security.auth.enforcedType security.auth.useExternal security.enableConseca advanced.autoConfigureMemory advanced.dnsResolutionOrder advanced.excludedEnvVars advanced.ignoreLocalEnv advanced.bugCommand experimental.gemma experimental.voiceMode experimental.voice.activationMode experimental.voice.backend experimental.voice.whisperModel experimental.voice.stopGracePeriodMs experimental.adk.agentSessionNoninteractiveEnabled experimental.adk.agentSessionInteractiveEnabled experimental.adk.agentSessionSubagentEnabled experimental.enableAgents experimental.worktrees experimental.extensionManagement experimental.extensionConfig experimental.extensionRegistry experimental.extensionRegistryURI experimental.extensionReloading experimental.useOSC52Paste experimental.useOSC52Copy experimental.taskTracker experimental.modelSteering experimental.directWebFetch experimental.dynamicModelConfiguration experimental.gemmaModelRouter.enabled experimental.gemmaModelRouter.autoStartServer experimental.gemmaModelRouter.binaryPath experimental.gemmaModelRouter.classifier.host experimental.gemmaModelRouter.classifier.model experimental.stressTestProfile experimental.autoMemory experimental.generalistProfile experimental.powerUserProfile experimental.contextManagement experimental.topicUpdateNarration extensions.disabled extensions.workspacesWithMigrationNudge skills.enabled skills.disabled hooksConfig.enabled hooksConfig.disabled hooksConfig.notifications hooks.BeforeTool hooks.AfterTool hooks.BeforeAgent hooks.AfterAgent hooks.Notification hooks.SessionStart hooks.SessionEnd hooks.PreCompress hooks.BeforeModel hooks.AfterModel hooks.BeforeToolSelection contextManagement.historyWindow.maxTokens contextManagement.historyWindow.retainedTokens contextManagement.messageLimits.normalMaxTokens contextManagement.messageLimits.retainedMaxTokens contextManagement.messageLimits.normalizationHeadRatio contextManagement.tools.distillation.maxOutputTokens contextManagement.tools.distillation.summarizationThresholdTokens contextManagement.tools.outputMasking.protectionThresholdTokens contextManagement.tools.outputMasking.minPrunableThresholdTokens contextManagement.tools.outputMasking.protectLatestTurn admin.secureModeEnabled admin.extensions.enabled admin.mcp.enabled admin.mcp.config admin.mcp.requiredConfig admin.skills.enabled pollux.budget.day.seconds pollux.budget.day.tokens pollux.budget.day.toolCalls pollux.budget.day.turns pollux.budget.day.usd pollux.budget.prompt.seconds pollux.budget.prompt.tokens pollux.budget.prompt.toolCalls pollux.budget.prompt.turns pollux.budget.prompt.usd pollux.budget.session.seconds pollux.budget.session.tokens pollux.budget.session.toolCalls pollux.budget.session.turns pollux.budget.session.usd pollux.compression.timeout pollux.outputSchema.repairs pollux.safetyCheckers pollux.continueUnfinished pollux.policy.originalDenials pollux.sandbox.autoInspect pollux.sandbox.secrets pollux.sandbox.yolo pollux.shell.timeout pollux.stdinTimeout pollux.tools.saveMemory pollux.web.privateHosts"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -368,6 +389,20 @@ _pollux() {
                     COMPREPLY=($(compgen -W "text json stream-json" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__help)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -418,7 +453,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__hooks__subcmd__test)
-            opts="-h --help --json --tool --input --skip-trust"
+            opts="-h --help --json --tool --input --skip-trust SessionStart BeforeAgent PreCompress BeforeModel BeforeToolSelection AfterModel BeforeTool Notification AfterTool AfterAgent SessionEnd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -454,8 +489,82 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__policy)
-            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            opts="-h --help list lint explain"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__policy__subcmd__explain)
+            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --mode)
+                    COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__policy__subcmd__lint)
+            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --mode)
+                    COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__policy__subcmd__list)
+            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -484,26 +593,40 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__prompt)
-            opts="-h -m -d --help --model --approval-mode --interactive --include-directories --json --skip-trust --debug"
+            opts="-h --help show"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --model)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
+                *)
+                    COMPREPLY=()
                     ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__prompt__subcmd__show)
+            opts="-h -d -m --help --approval-mode --interactive --include-directories --json --skip-trust --debug --model"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --approval-mode)
                     COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
                     return 0
                     ;;
                 --include-directories)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -548,6 +671,34 @@ _pollux() {
         pollux__subcmd__sandbox__subcmd__status)
             opts="-h --help --json"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__trust)
+            opts="-h --help --revoke"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__version)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

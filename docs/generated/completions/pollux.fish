@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= i/prompt-interactive= m/model= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader m/model=
 end
 
 function __fish_pollux_needs_command
@@ -24,9 +24,8 @@ function __fish_pollux_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c pollux -n "__fish_pollux_needs_command" -s p -l prompt -d 'The prompt; no questions are asked. Appended to what standard input brings' -r
-complete -c pollux -n "__fish_pollux_needs_command" -s i -l prompt-interactive -d 'The prompt that a conversation in the terminal begins with' -r
-complete -c pollux -n "__fish_pollux_needs_command" -s m -l model -d 'The model, by name or alias' -r
+complete -c pollux -n "__fish_pollux_needs_command" -s p -l prompt -d 'The prompt of a headless run; appended to standard input' -r
+complete -c pollux -n "__fish_pollux_needs_command" -s i -l prompt-interactive -d 'The first prompt of a conversation at the terminal' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s o -l output-format -d 'The form of standard output' -r -f -a "text\t'The answer as it comes'
 json\t'One JSON object at the end'
 stream-json\t'One JSON object per event and line'"
@@ -36,30 +35,51 @@ yolo\t''
 plan\t''"
 complete -c pollux -n "__fish_pollux_needs_command" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -d 'More policy files or folders of the administrator' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'More folders to work in, separated by commas' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number or id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l session-id -d 'The id of the new session: letters, digits, dashes, underscores' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l delete-session -d 'Delete the session of this number or id and exit' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l max-turns -d 'End the prompt with exit code 57 instead of a request to a model beyond this many' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l max-tool-calls -d 'The same for calls of tools' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l max-tokens -d 'The same for tokens, of requests and answers together' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l max-cost -d 'The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l timeout -d 'The same for seconds; whatever runs then is stopped' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l output-schema -d 'End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l max-turns -d 'Stop after N requests to models (exit code 57)' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l max-tool-calls -d 'Stop after N tool calls (exit code 57)' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l max-tokens -d 'Stop after N tokens in requests and answers (exit code 57)' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l max-cost -d 'Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit code 57)' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l timeout -d 'Stop after this time; running tools are stopped (exit code 57)' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l output-schema -d 'Require an answer that satisfies this JSON Schema; without one, the exit code is 58' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses -d 'Answer from a file of recorded responses, strictly in its order' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses-non-strict -d 'Answer from a file of recorded responses, each with the next of its kind' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l record-responses -d 'Append the model\'s responses to a file' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -s w -l worktree -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-mcp-server-names -r
 complete -c pollux -n "__fish_pollux_needs_command" -s e -l extensions -r
+complete -c pollux -n "__fish_pollux_needs_command" -s m -l model -d 'The model, by name or alias' -r -f -a "auto\t''
+pro\t''
+flash\t''
+flash-lite\t''
+gemini-3.1-pro-preview\t''
+gemini-3.8-flash\t''
+gemini-3.5-flash\t''
+gemini-3.5-flash-lite\t''
+gemini-3-flash-preview\t''
+gemini-3.1-flash-lite\t''
+gemini-2.5-pro\t''
+gemini-2.5-flash\t''
+gemini-2.5-flash-lite\t''
+gemma-4-31b-it\t''
+gemma-4-26b-a4b-it\t''
+groq/llama-3.3-70b-versatile\t''
+groq/llama-3.1-8b-instant\t''
+groq/qwen/qwen3-32b\t''
+deepseek/deepseek-reasoner\t''
+deepseek/deepseek-chat\t''"
+complete -c pollux -n "__fish_pollux_needs_command" -l no-stdin -d 'Do not read standard input'
 complete -c pollux -n "__fish_pollux_needs_command" -s y -l yolo -d 'Allow everything, as --approval-mode=yolo does'
 complete -c pollux -n "__fish_pollux_needs_command" -l skip-trust -d 'Trust the current folder for this run'
 complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List the sessions of this project and exit'
 complete -c pollux -n "__fish_pollux_needs_command" -l raw-output -d 'Keep the terminal control sequences in the model\'s text'
-complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep them without a warning'
-complete -c pollux -n "__fish_pollux_needs_command" -s d -l debug -d 'Say more on standard error'
+complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep the terminal control sequences without a warning'
+complete -c pollux -n "__fish_pollux_needs_command" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_needs_command" -l isCommand -d 'Internal to Gemini CLI: this is no interactive run'
 complete -c pollux -n "__fish_pollux_needs_command" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_needs_command" -s v -l version -d 'Print the version'
@@ -75,14 +95,17 @@ complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and test 
 complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Explain the policy decision about a command line, list the rules, or check them'
 complete -c pollux -n "__fish_pollux_needs_command" -a "prompt" -d 'Show the system prompt and the tools that a model receives, and their size in tokens'
 complete -c pollux -n "__fish_pollux_needs_command" -a "sandbox" -d 'Show and test the confinement of commands by the kernel'
+complete -c pollux -n "__fish_pollux_needs_command" -a "trust" -d 'Trust a folder permanently, without accepting the items in it that could do harm'
 complete -c pollux -n "__fish_pollux_needs_command" -a "completions" -d 'Print the completions for a shell'
 complete -c pollux -n "__fish_pollux_needs_command" -a "man" -d 'Print the man page'
+complete -c pollux -n "__fish_pollux_needs_command" -a "help" -d 'Print the help of the program or of a subcommand'
+complete -c pollux -n "__fish_pollux_needs_command" -a "version" -d 'Print the version'
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s o -l output-format -d 'The form of standard output' -r -f -a "text\t'The answer as it comes'
 json\t'One JSON object at the end'
 stream-json\t'One JSON object per event and line'"
 complete -c pollux -n "__fish_pollux_using_subcommand demo" -s h -l help -d 'Print this help'
-complete -c pollux -n "__fish_pollux_using_subcommand demo" -l keep -d 'Keep the sample project, and say where it is'
-complete -c pollux -n "__fish_pollux_using_subcommand demo" -s d -l debug -d 'Say more on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand demo" -l keep -d 'Keep the sample project, and print its path'
+complete -c pollux -n "__fish_pollux_using_subcommand demo" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "list" -d 'Show the settings that are set, with their sources'
 complete -c pollux -n "__fish_pollux_using_subcommand config; and not __fish_seen_subcommand_from list get set unset explain report migrate" -f -a "get" -d 'Print the value that is in effect'
@@ -145,28 +168,75 @@ complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subc
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l from-claude -d 'From .claude/settings.local.json or .claude/settings.json'
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l mode -d 'The approval mode to judge in' -r -f -a "default\t''
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -f -a "list" -d 'List the rules'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -f -a "lint" -d 'Report rules that are wrong or doubtful'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -f -a "explain" -d 'Explain the decision about a command line: the rest of the line'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l mode -d 'The approval mode to judge in' -r -f -a "default\t''
 auto_edit\t''
 yolo\t''
 plan\t''"
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l admin-policy -d 'More policy files or folders of the administrator' -r
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more' -r
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -s h -l help -d 'Print this help'
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l json -d 'Print JSON'
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -l skip-trust -d 'Trust the current folder for this run'
-complete -c pollux -n "__fish_pollux_using_subcommand policy" -s d -l debug -d 'Say more on standard error'
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s m -l model -d 'As for a run' -r
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l approval-mode -d 'As for a run' -r -f -a "default\t''
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l admin-policy -d 'More policy files or folders of the administrator' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l mode -d 'The approval mode to judge in' -r -f -a "default\t''
 auto_edit\t''
 yolo\t''
 plan\t''"
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l include-directories -d 'As for a run' -r
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s h -l help -d 'Print this help'
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l interactive -d 'As for a conversation at the terminal instead of a run without a person'
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l json -d 'Print JSON'
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -l skip-trust -d 'Trust the current folder for this question'
-complete -c pollux -n "__fish_pollux_using_subcommand prompt" -s d -l debug -d 'Say more on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l admin-policy -d 'More policy files or folders of the administrator' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l mode -d 'The approval mode to judge in' -r -f -a "default\t''
+auto_edit\t''
+yolo\t''
+plan\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l admin-policy -d 'More policy files or folders of the administrator' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and not __fish_seen_subcommand_from show" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and not __fish_seen_subcommand_from show" -f -a "show" -d 'Show the system prompt and the tools that a model receives, and their size in tokens'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -l approval-mode -d 'As for a run' -r -f -a "default\t''
+auto_edit\t''
+yolo\t''
+plan\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -l include-directories -d 'As for a run' -r
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -s m -l model -d 'As for a run' -r -f -a "auto\t''
+pro\t''
+flash\t''
+flash-lite\t''
+gemini-3.1-pro-preview\t''
+gemini-3.8-flash\t''
+gemini-3.5-flash\t''
+gemini-3.5-flash-lite\t''
+gemini-3-flash-preview\t''
+gemini-3.1-flash-lite\t''
+gemini-2.5-pro\t''
+gemini-2.5-flash\t''
+gemini-2.5-flash-lite\t''
+gemma-4-31b-it\t''
+gemma-4-26b-a4b-it\t''
+groq/llama-3.3-70b-versatile\t''
+groq/llama-3.1-8b-instant\t''
+groq/qwen/qwen3-32b\t''
+deepseek/deepseek-reasoner\t''
+deepseek/deepseek-chat\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -l interactive -d 'As for a conversation at the terminal instead of a headless run'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -l skip-trust -d 'Trust the current folder for this question'
+complete -c pollux -n "__fish_pollux_using_subcommand prompt; and __fish_seen_subcommand_from show" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and not __fish_seen_subcommand_from status run" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and not __fish_seen_subcommand_from status run" -f -a "status" -d 'Show the mechanisms of this system and the available levels'
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and not __fish_seen_subcommand_from status run" -f -a "run" -d 'Run a command in the current folder at a level'
@@ -179,5 +249,9 @@ none\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and __fish_seen_subcommand_from run" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and __fish_seen_subcommand_from run" -l network -d 'Allow the network at workspace-write'
 complete -c pollux -n "__fish_pollux_using_subcommand sandbox; and __fish_seen_subcommand_from run" -l git-config -d 'Leave .git/config writable'
+complete -c pollux -n "__fish_pollux_using_subcommand trust" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand trust" -l revoke -d 'Stop trusting the folder'
 complete -c pollux -n "__fish_pollux_using_subcommand completions" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand man" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand help" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand version" -s h -l help -d 'Print this help'

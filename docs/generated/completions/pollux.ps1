@@ -21,30 +21,28 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'pollux' {
-            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'The prompt; no questions are asked. Appended to what standard input brings')
-            [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'The prompt; no questions are asked. Appended to what standard input brings')
-            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'The prompt that a conversation in the terminal begins with')
-            [CompletionResult]::new('--prompt-interactive', '--prompt-interactive', [CompletionResultType]::ParameterName, 'The prompt that a conversation in the terminal begins with')
-            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'The model, by name or alias')
-            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
+            [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'The prompt of a headless run; appended to standard input')
+            [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'The prompt of a headless run; appended to standard input')
+            [CompletionResult]::new('-i', '-i', [CompletionResultType]::ParameterName, 'The first prompt of a conversation at the terminal')
+            [CompletionResult]::new('--prompt-interactive', '--prompt-interactive', [CompletionResultType]::ParameterName, 'The first prompt of a conversation at the terminal')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'Actions allowed without a question: only reading (default), edits too, everything, or planning only')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
-            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
             [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'More folders to work in, separated by commas')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number or id')
             [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number or id')
             [CompletionResult]::new('--session-file', '--session-file', [CompletionResultType]::ParameterName, 'Continue from a session file, in a new session')
             [CompletionResult]::new('--session-id', '--session-id', [CompletionResultType]::ParameterName, 'The id of the new session: letters, digits, dashes, underscores')
             [CompletionResult]::new('--delete-session', '--delete-session', [CompletionResultType]::ParameterName, 'Delete the session of this number or id and exit')
-            [CompletionResult]::new('--max-turns', '--max-turns', [CompletionResultType]::ParameterName, 'End the prompt with exit code 57 instead of a request to a model beyond this many')
-            [CompletionResult]::new('--max-tool-calls', '--max-tool-calls', [CompletionResultType]::ParameterName, 'The same for calls of tools')
-            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'The same for tokens, of requests and answers together')
-            [CompletionResult]::new('--max-cost', '--max-cost', [CompletionResultType]::ParameterName, 'The same for dollars, by the prices in ~/.gemini/pollux/prices.json and those that Pollux knows')
-            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'The same for seconds; whatever runs then is stopped')
-            [CompletionResult]::new('--output-schema', '--output-schema', [CompletionResultType]::ParameterName, 'End with an answer that satisfies this JSON Schema, given whole or as a file; exit code 58 when there is none')
+            [CompletionResult]::new('--max-turns', '--max-turns', [CompletionResultType]::ParameterName, 'Stop after N requests to models (exit code 57)')
+            [CompletionResult]::new('--max-tool-calls', '--max-tool-calls', [CompletionResultType]::ParameterName, 'Stop after N tool calls (exit code 57)')
+            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Stop after N tokens in requests and answers (exit code 57)')
+            [CompletionResult]::new('--max-cost', '--max-cost', [CompletionResultType]::ParameterName, 'Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit code 57)')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Stop after this time; running tools are stopped (exit code 57)')
+            [CompletionResult]::new('--output-schema', '--output-schema', [CompletionResultType]::ParameterName, 'Require an answer that satisfies this JSON Schema; without one, the exit code is 58')
             [CompletionResult]::new('--fake-responses', '--fake-responses', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, strictly in its order')
             [CompletionResult]::new('--fake-responses-non-strict', '--fake-responses-non-strict', [CompletionResultType]::ParameterName, 'Answer from a file of recorded responses, each with the next of its kind')
             [CompletionResult]::new('--record-responses', '--record-responses', [CompletionResultType]::ParameterName, 'Append the model''s responses to a file')
@@ -53,14 +51,17 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--allowed-mcp-server-names', '--allowed-mcp-server-names', [CompletionResultType]::ParameterName, 'allowed-mcp-server-names')
             [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'e')
             [CompletionResult]::new('--extensions', '--extensions', [CompletionResultType]::ParameterName, 'extensions')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'The model, by name or alias')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
+            [CompletionResult]::new('--no-stdin', '--no-stdin', [CompletionResultType]::ParameterName, 'Do not read standard input')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Allow everything, as --approval-mode=yolo does')
             [CompletionResult]::new('--yolo', '--yolo', [CompletionResultType]::ParameterName, 'Allow everything, as --approval-mode=yolo does')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('--list-sessions', '--list-sessions', [CompletionResultType]::ParameterName, 'List the sessions of this project and exit')
             [CompletionResult]::new('--raw-output', '--raw-output', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences in the model''s text')
-            [CompletionResult]::new('--accept-raw-output-risk', '--accept-raw-output-risk', [CompletionResultType]::ParameterName, 'Keep them without a warning')
-            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
-            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('--accept-raw-output-risk', '--accept-raw-output-risk', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences without a warning')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--isCommand', '--isCommand', [CompletionResultType]::ParameterName, 'Internal to Gemini CLI: this is no interactive run')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
@@ -80,8 +81,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Explain the policy decision about a command line, list the rules, or check them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and test the confinement of commands by the kernel')
+            [CompletionResult]::new('trust', 'trust', [CompletionResultType]::ParameterValue, 'Trust a folder permanently, without accepting the items in it that could do harm')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
+            [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print the help of the program or of a subcommand')
+            [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
             break
         }
         'pollux;demo' {
@@ -89,9 +93,9 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the sample project, and say where it is')
-            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
-            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the sample project, and print its path')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             break
         }
         'pollux;config' {
@@ -221,30 +225,70 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;policy' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the rules')
+            [CompletionResult]::new('lint', 'lint', [CompletionResultType]::ParameterValue, 'Report rules that are wrong or doubtful')
+            [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the decision about a command line: the rest of the line')
+            break
+        }
+        'pollux;policy;list' {
             [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'The approval mode to judge in')
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
-            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without being asked; policy files say more')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
-            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
-            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            break
+        }
+        'pollux;policy;lint' {
+            [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'The approval mode to judge in')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
+            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            break
+        }
+        'pollux;policy;explain' {
+            [CompletionResult]::new('--mode', '--mode', [CompletionResultType]::ParameterName, 'The approval mode to judge in')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
+            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             break
         }
         'pollux;prompt' {
-            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'As for a run')
-            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'As for a run')
-            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'As for a run')
-            [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'As for a run')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'As for a conversation at the terminal instead of a run without a person')
+            [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
+            break
+        }
+        'pollux;prompt;show' {
+            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'As for a run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'As for a conversation at the terminal instead of a headless run')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
-            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Say more on standard error')
-            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Say more on standard error')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             break
         }
         'pollux;sandbox' {
@@ -268,12 +312,28 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--git-config', '--git-config', [CompletionResultType]::ParameterName, 'Leave .git/config writable')
             break
         }
+        'pollux;trust' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--revoke', '--revoke', [CompletionResultType]::ParameterName, 'Stop trusting the folder')
+            break
+        }
         'pollux;completions' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;man' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;help' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;version' {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break

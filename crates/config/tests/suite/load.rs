@@ -121,9 +121,11 @@ fn a_pipe_in_place_of_the_file_does_not_hang() {
     let home = Home::new();
     let path = home.path("home/.gemini/settings.json");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
-    if made.is_ok_and(|status| status.success()) {
-        assert!(home.try_load().is_err());
+    if !made.is_ok_and(|status| status.success()) {
+        pollux_testkit::cannot_run("mkfifo is not installed");
+        return;
     }
+    assert!(home.try_load().is_err());
 }
 
 #[test]

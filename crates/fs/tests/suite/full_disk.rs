@@ -46,7 +46,7 @@ fn a_full_disk_leaves_old_files_whole_and_logs_readable() {
         .arg(dir.path())
         .output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        println!("skipped: no mount namespace here");
+        pollux_testkit::cannot_run("no mount namespace");
         return;
     }
     let wrapper = ["unshare", "-rm", "sh", "-c", MOUNT, "sh"];

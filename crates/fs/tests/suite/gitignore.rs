@@ -246,7 +246,7 @@ fn trees_made_at_random_are_read_as_git_reads_them() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         if !init(&root) {
-            println!("skipped: no git here");
+            pollux_testkit::cannot_run("git is not installed");
             return;
         }
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -343,7 +343,7 @@ fn a_handwritten_tree_is_read_as_git_reads_it() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     if !init(&root) {
-        println!("skipped: no git here");
+        pollux_testkit::cannot_run("git is not installed");
         return;
     }
     for (path, content) in FILES {

@@ -52,8 +52,9 @@ pub(crate) enum OutputFormat {
 /// An open, native agent for the terminal.
 ///
 /// Reads, changes and runs what the prompt asks for in the current folder, with any of the models
-/// of the Gemini API or of servers with an OpenAI-compatible API. A prompt comes from the words of the command line, from --prompt, or
-/// from standard input. @path in a prompt includes the file or folder.
+/// of the Gemini API or of servers with an OpenAI-compatible API. A prompt comes from the words of
+/// the command line, from --prompt, or from standard input. @path in a prompt includes the file or
+/// folder.
 #[derive(Debug, Clone, Default, Parser)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Arguments {

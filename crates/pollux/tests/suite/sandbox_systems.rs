@@ -139,12 +139,9 @@ fn works(user: Option<u32>, command: &[&str]) -> bool {
     run.status.success()
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "nobody should take a test that did not run for one that passed"
-)]
+/// Reports a test that cannot run for a user.
 fn not_tested(user: Option<u32>, reason: &str) {
-    eprintln!("not tested for user {user:?}: {reason}");
+    pollux_testkit::cannot_run(&format!("for user {user:?}: {reason}"));
 }
 
 #[test]
@@ -301,6 +298,7 @@ fn a_folder_that_is_mounted_again_is_restricted_under_both_names() {
 #[test]
 fn levels_hold_on_a_file_system_of_a_program() {
     if !works(None, &["sh", "-c", "command -v bindfs && test -e /dev/fuse"]) {
+        not_tested(None, "bindfs or /dev/fuse is missing");
         return;
     }
     for user in users().into_iter().filter(|user| all_hold(*user)) {

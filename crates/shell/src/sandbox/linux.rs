@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::survey::WorkspaceSurvey;
 use super::{SandboxPlan, SandboxSpec, SandboxSupport};
 use crate::error::ShellError;
-use crate::{helper, temporary};
+use crate::{helper_process, temporary};
 
 mod capabilities;
 mod confined_child;
@@ -38,7 +38,7 @@ const EXEC_FAILED: u8 = b'x';
 
 /// Returns true if there is a program that confines children.
 pub(super) fn has_helper() -> bool {
-    helper::program().is_some()
+    helper_process::program().is_some()
 }
 
 /// A confined child during its start, in the parent process. The child is started while the plan is
@@ -81,9 +81,10 @@ pub(crate) fn confine(
         report: pipe()?,
         temporary,
     };
-    let mut command = Command::new(helper::program().unwrap_or(Path::new("/proc/self/exe")));
+    let mut command =
+        Command::new(helper_process::program().unwrap_or(Path::new("/proc/self/exe")));
     command
-        .arg(helper::CONFINE)
+        .arg(helper_process::CONFINE)
         .arg(start.plan.0.as_raw_fd().to_string())
         .arg(start.report.1.as_raw_fd().to_string())
         .arg(program)

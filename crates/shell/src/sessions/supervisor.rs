@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::ending::end;
 use super::system::{Members, unmark_this_process};
-use crate::{helper, temporary};
+use crate::{helper_process, temporary};
 
 /// Name of the process in lists of processes. It differs from that of Pollux, so that `killall -9
 /// pollux` leaves the supervisor its work.
@@ -40,9 +40,9 @@ pub(super) fn start() {
 }
 
 fn spawn() -> Option<(Child, ChildStdin)> {
-    let mut child = Command::new(helper::program()?)
+    let mut child = Command::new(helper_process::program()?)
         .arg0(NAME)
-        .args([helper::SUPERVISE, &std::process::id().to_string()])
+        .args([helper_process::SUPERVISE, &std::process::id().to_string()])
         .env_clear()
         .env("TMPDIR", std::env::temp_dir())
         .current_dir("/")

@@ -136,6 +136,7 @@ async fn python_asks_too() {
 #[tokio::test]
 async fn an_editor_is_used_and_left() {
     if which("vim").is_none() && which("vi").is_none() {
+        pollux_testkit::cannot_run("vim is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -180,6 +181,7 @@ async fn nobody_answers_so_it_ends() {
 #[tokio::test(start_paused = true)]
 async fn a_terminal_inside_a_plain_command_is_noticed() {
     if which("script").is_none() {
+        pollux_testkit::cannot_run("script is not installed");
         return;
     }
     // The standard input stays open, so that `script` does not pass on an end of input.
