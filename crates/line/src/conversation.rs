@@ -125,10 +125,10 @@ pub(super) struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     pub(super) fn new(setting: Setting<'a>, page: Page) -> Self {
         Self {
+            decoder: Decoder::new(page.is_echoing()),
             page,
             work: Work::Idle,
             story: Story::new(setting.model.clone(), setting.describe_failure),
-            decoder: Decoder::default(),
             escape_end: None,
             draft: Editor::default(),
             mode: setting.mode,

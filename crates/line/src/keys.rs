@@ -73,6 +73,8 @@ pub(super) struct Decoder {
     /// True after the first bytes. In bytes from the time before raw mode the terminal has
     /// replaced the Enter key by a line feed.
     is_begun: bool,
+    /// True if the terminal edits the lines itself and sends a line feed for the Enter key.
+    is_cooked: bool,
 }
 
 /// Meaning of an escape sequence.
@@ -84,6 +86,11 @@ enum Meaning {
 }
 
 impl Decoder {
+    /// Creates a decoder. `is_cooked` is true for a terminal that edits the lines itself.
+    pub(super) fn new(is_cooked: bool) -> Self {
+        Self { is_cooked, ..Self::default() }
+    }
+
     /// Returns the keys that `bytes` complete. Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn decode(&mut self, bytes: &[u8]) -> Vec<Key> {
         let mut input = std::mem::take(&mut self.held);
@@ -165,7 +172,7 @@ impl Decoder {
             0x07 => Key::ExternalEditor,
             0x08 | 0x7f => Key::Backspace,
             b'\t' => Key::Tab,
-            b'\n' if self.is_begun => Key::Newline,
+            b'\n' if self.is_begun && !self.is_cooked => Key::Newline,
             b'\r' | b'\n' => Key::Enter,
             0x0b => Key::KillRight,
             0x0c => Key::ClearScreen,
