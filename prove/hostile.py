@@ -229,7 +229,7 @@ class Talk:
             return ("choice", match.group(1))
         if re.search(r"\[y/N\] $", tail):
             return ("item", "")
-        if re.search(r"(^|\n)> $", tail):
+        if re.search(r"(^|\n)(\w+ )?> $", tail):
             return ("prompt", "")
         return None
 

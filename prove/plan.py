@@ -201,7 +201,7 @@ def reply(said, typed, is_over):
         return "yes, do it\n"
     if last.startswith("A number"):
         return "1\n"
-    if last == "> ":
+    if re.fullmatch(r"(\w+ )?> ", last):
         return "\x04" if is_over else f"{typed.pop(0) if typed else 'go on'}\n"
     return None
 
