@@ -79,7 +79,10 @@ fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
         let value = loaded.settings.value(setting.key);
         !setting.acted_on
             && setting.key != "mcpServers"
-            && value.is_some_and(|value| schema::lookup(&defaults, setting.key) != Some(value))
+            // A feature that does not exist is off already.
+            && value.is_some_and(|value| {
+                *value != Value::Bool(false) && schema::lookup(&defaults, setting.key) != Some(value)
+            })
     };
     let settings: Vec<String> =
         schema::all().filter(is_idle).map(|setting| setting.key.to_owned()).collect();
