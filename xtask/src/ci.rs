@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::{check, process};
 
-/// Cargo commands that run before the checks of this program.
+/// Cargo commands that run after the checks of this program.
 const STEPS: &[&[&str]] = &[
     &["fmt", "--all", "--check"],
     &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
@@ -29,9 +29,14 @@ const STEPS: &[&[&str]] = &[
 /// Variable with the file in which tests report that they cannot run here.
 const IGNORED: &str = "POLLUX_TESTS_IGNORED";
 
-/// Runs the steps, each with its time, and stops at the first that fails. Tests that could not run
-/// are counted and listed.
+/// Runs the checks of this program and the steps, each with its time, and stops at the first that
+/// fails. Tests that could not run are counted and listed.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+    println!("== checks");
+    let checked = check::run(root, false)?;
+    if checked != ExitCode::SUCCESS {
+        return Ok(checked);
+    }
     let reports = std::env::temp_dir().join(format!("pollux-ignored-{}", std::process::id()));
     for step in STEPS {
         let name = step.join(" ");
@@ -47,6 +52,5 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     std::fs::remove_file(&reports).ok();
     println!("== tests that could not run here: {}", ignored.lines().count());
     print!("{ignored}");
-    println!("== checks");
-    check::run(root, false)
+    Ok(ExitCode::SUCCESS)
 }

@@ -81,7 +81,8 @@ fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
             && setting.key != "mcpServers"
             // A feature that does not exist is off already.
             && value.is_some_and(|value| {
-                *value != Value::Bool(false) && schema::lookup(&defaults, setting.key) != Some(value)
+                let default = schema::lookup(&defaults, setting.key);
+                *value != Value::Bool(false) && default != Some(value)
             })
     };
     let settings: Vec<String> =
