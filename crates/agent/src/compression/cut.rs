@@ -25,9 +25,9 @@ impl Cut {
             .map(|entry| (entry.content(), estimate::json_length(entry.content())))
             .collect();
         let weight = |end: usize| weighed[..end].iter().map(|(_, weight)| weight).sum::<usize>();
-        let between = split_point(weighed.iter().copied());
+        let between = split_point(&weighed);
         let point = if weight(between) * 2 < weight(weighed.len()) {
-            split_point_within(weighed.iter().copied()).max(between)
+            split_point_within(&weighed).max(between)
         } else {
             between
         };

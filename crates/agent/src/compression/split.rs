@@ -16,46 +16,44 @@ pub fn is_due(tokens: u64, context: u64, share: f64) -> bool {
 /// message of the user, so that no call is separated from its responses. The rest may be empty if
 /// the model wrote last and made no calls. 0 means that there is nothing to summarise.
 ///
-/// `contents` gives each content with its weight.
-pub fn split_point<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>) -> usize {
-    let contents: Vec<(&Content, usize)> = contents.into_iter().collect();
-    let all: usize = contents.iter().map(|(_, weight)| weight).sum();
-    let target = all as f64 * SUMMARISED;
-    let (mut before, mut last) = (0_usize, 0);
-    for (place, (content, weight)) in contents.iter().enumerate() {
-        if begins_something(content) {
-            if before as f64 >= target {
-                return place;
-            }
-            last = place;
-        }
-        before += weight;
-    }
-    let ended = contents.last().is_some_and(|(content, _)| {
-        content.role == Role::Model && content.calls().next().is_none()
-    });
-    if ended { contents.len() } else { last }
+/// `contents` has each content with its weight.
+pub fn split_point(contents: &[(&Content, usize)]) -> usize {
+    split_at(contents, |place| begins_something(contents[place].0)).unwrap_or_else(|last| {
+        let ended = contents.last().is_some_and(|(content, _)| {
+            content.role == Role::Model && content.calls().next().is_none()
+        });
+        if ended { contents.len() } else { last }
+    })
 }
 
 /// Same as [`split_point`] within one long piece of work: the rest begins with an answer of the
 /// model and its calls.
-pub fn split_point_within<'a>(contents: impl IntoIterator<Item = (&'a Content, usize)>) -> usize {
-    let contents: Vec<(&Content, usize)> = contents.into_iter().collect();
+pub fn split_point_within(contents: &[(&Content, usize)]) -> usize {
+    let has_role = |place: usize, role: Role| contents[place].0.role == role;
+    let begins =
+        |place| place > 0 && has_role(place, Role::Model) && has_role(place - 1, Role::User);
+    split_at(contents, begins).unwrap_or_else(|last| last)
+}
+
+/// Returns the first place after the summarised share at which a rest may begin. The error is the
+/// last such place before it, or 0.
+fn split_at(
+    contents: &[(&Content, usize)],
+    may_begin: impl Fn(usize) -> bool,
+) -> Result<usize, usize> {
     let all: usize = contents.iter().map(|(_, weight)| weight).sum();
     let target = all as f64 * SUMMARISED;
     let (mut before, mut last) = (0_usize, 0);
-    let mut is_after_user = false;
-    for (place, (content, weight)) in contents.iter().enumerate() {
-        if content.role == Role::Model && is_after_user {
+    for (place, (_, weight)) in contents.iter().enumerate() {
+        if may_begin(place) {
             if before as f64 >= target {
-                return place;
+                return Ok(place);
             }
             last = place;
         }
-        is_after_user = content.role == Role::User;
         before += weight;
     }
-    last
+    Err(last)
 }
 
 /// True for a message of the user that answers no call.

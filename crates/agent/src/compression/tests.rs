@@ -62,10 +62,15 @@ fn lists() -> Toolset {
     Toolset::new(vec![Arc::new(list), Arc::new(FakeTool::new("glob"))])
 }
 
-/// Returns the split point of a pattern. `u` is a message of the user, `m` one of the model, `c` a
-/// call, and `r` a response. The digit is the weight.
+/// Returns the split point of a pattern.
 fn cut(pattern: &str) -> usize {
-    let contents: Vec<(Content, usize)> = pattern
+    split_point(&weighed(&contents_of(pattern)))
+}
+
+/// Returns the contents of a pattern. `u` is a message of the user, `m` one of the model, `c` a
+/// call, and `r` a response. The digit is the weight.
+fn contents_of(pattern: &str) -> Vec<(Content, usize)> {
+    pattern
         .split_whitespace()
         .map(|word| {
             let content = match &word[..1] {
@@ -76,8 +81,11 @@ fn cut(pattern: &str) -> usize {
             };
             (content, word[1..].parse().unwrap())
         })
-        .collect();
-    split_point(contents.iter().map(|(content, weight)| (content, *weight)))
+        .collect()
+}
+
+fn weighed(contents: &[(Content, usize)]) -> Vec<(&Content, usize)> {
+    contents.iter().map(|(content, weight)| (content, *weight)).collect()
 }
 
 #[test]
@@ -100,6 +108,25 @@ fn a_conversation_is_cut_before_words_of_the_user() {
         ("u0 m0 u0", 0),
     ] {
         assert_eq!(cut(pattern), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn a_long_piece_of_work_is_cut_before_an_answer_of_the_model() {
+    for (pattern, expected) in [
+        ("", 0),
+        ("c1 r1", 0),
+        // The first answer after seven tenths of the weight.
+        ("u1 c2 r4 c1 r1 m1", 3),
+        ("u1 c2 r3 c1 r1 m2", 5),
+        // Consecutive messages of the model stay together.
+        ("u8 m1 m1", 1),
+        ("u1 m7 m1 r1", 1),
+        // Without such an answer: the last one.
+        ("u1 c1 r1 c7", 3),
+    ] {
+        let contents = contents_of(pattern);
+        assert_eq!(split_point_within(&weighed(&contents)), expected, "{pattern}");
     }
 }
 
@@ -295,7 +322,7 @@ fn contents() -> impl Strategy<Value = Vec<(Content, usize)>> {
 proptest! {
     #[test]
     fn no_call_is_parted_from_its_response(contents in contents()) {
-        let place = split_point(contents.iter().map(|(content, weight)| (content, *weight)));
+        let place = split_point(&weighed(&contents));
         prop_assert!(place <= contents.len());
         if let Some((content, _)) = contents.get(place) && place > 0 {
             prop_assert!(content.responses().next().is_none());

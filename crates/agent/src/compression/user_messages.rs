@@ -117,9 +117,6 @@ fn shorten(text: &str, length: usize) -> String {
     }
     let kept = length.saturating_sub(MARK.len());
     let head = text.floor_char_boundary(kept - kept / 3);
-    let mut tail = text.len() - kept / 3;
-    while !text.is_char_boundary(tail) {
-        tail += 1;
-    }
+    let tail = text.ceil_char_boundary(text.len() - kept / 3);
     format!("{}{MARK}{}", &text[..head], &text[tail..])
 }

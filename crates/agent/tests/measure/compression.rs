@@ -35,7 +35,7 @@ fn main() {
         let weigh = |content: &&'_ Content| estimate::json_length(content);
         let weighed: Vec<(&Content, usize)> =
             contents.iter().map(|content| (*content, weigh(content))).collect();
-        split_point(weighed.iter().copied()).max(split_point_within(weighed.iter().copied()))
+        split_point(&weighed).max(split_point_within(&weighed))
     };
     let point = cut();
     let gone = &contents[..point];
