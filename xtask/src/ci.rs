@@ -7,23 +7,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::{check, process};
+use crate::{check, fuzz, process};
 
 /// Cargo commands that run after the checks of this program.
 const STEPS: &[&[&str]] = &[
     &["fmt", "--all", "--check"],
     &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
     &["test", "--workspace", "--locked"],
-    // The fuzz targets are a separate workspace, and run last.
-    &[
-        "check",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--bins",
-        "--locked",
-        "--target-dir",
-        "target",
-    ],
 ];
 
 /// Variable with the file in which tests report that they cannot run here.
@@ -47,6 +37,10 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         process::run(command)?;
         println!("== cargo {name}: {:.0} s", start.elapsed().as_secs_f64());
     }
+    println!("== committed inputs of the fuzz targets");
+    let start = Instant::now();
+    fuzz::replay(root)?;
+    println!("== committed inputs of the fuzz targets: {:.0} s", start.elapsed().as_secs_f64());
     // There is no file if all tests ran.
     let ignored = std::fs::read_to_string(&reports).unwrap_or_default();
     std::fs::remove_file(&reports).ok();

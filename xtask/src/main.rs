@@ -58,17 +58,8 @@ enum Verb {
     },
     /// Run what every change must pass: fmt, clippy, test, check
     Ci,
-    /// Run the fuzz targets, each for a while
-    Fuzz {
-        /// The one target to run; all of them without it
-        target: Option<String>,
-        /// Time that each target runs, in seconds
-        #[arg(long, default_value_t = 20, value_name = "N")]
-        seconds: u32,
-        /// Begin the search at this number; another one each time without it
-        #[arg(long, value_name = "N")]
-        seed: Option<u32>,
-    },
+    /// Run the fuzz targets, each for a while, or only their committed inputs
+    Fuzz(fuzz::Options),
     /// Run the tests against real outside programs, under interop/
     Interop {
         /// The one test to run; all of them without it
@@ -101,7 +92,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Gen { check: false } => generate::write(&root),
         Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
         Verb::Ci => ci::run(&root),
-        Verb::Fuzz { target, seconds, seed } => fuzz::run(&root, target.as_deref(), seconds, seed),
+        Verb::Fuzz(options) => fuzz::run(&root, &options),
         Verb::Interop { name, sample } => interop::run(&root, name.as_deref(), sample),
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Prove { proof } => prove::run(&root, &proof),
