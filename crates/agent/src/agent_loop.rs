@@ -391,7 +391,10 @@ impl AgentLoop {
         let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
         self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
         self.conversation.open().await?;
+        let own = parts.len();
         let parts = self.before_agent(parts, run.cancel).await?;
+        // The context of a hook is not text of the user.
+        let display = display.or_else(|| (parts.len() > own).then(|| run.text.clone()));
         let news = self.instruction.take_notice().map(Part::text);
         let parts = news.into_iter().chain(self.steering.take()).chain(parts).collect();
         Ok(self.conversation.say(parts, display).await?)

@@ -247,7 +247,7 @@ impl Scheduler<'_> {
     ) -> Result<(), JournalError> {
         let output = ToolOutput::from(error);
         let finished = self.finished_call(queued, ready, output, Duration::ZERO);
-        self.complete(batch, vec![Ended::new(queued, finished, ready)]).await
+        self.complete(batch, vec![self.ended(queued, finished, ready)]).await
     }
 
     async fn finish_cancelled(
@@ -258,7 +258,14 @@ impl Scheduler<'_> {
         reason: &str,
     ) -> Result<(), JournalError> {
         let finished = cancelled_call(queued, ready, reason, None, Duration::ZERO);
-        self.complete(batch, vec![Ended::new(queued, finished, ready)]).await
+        self.complete(batch, vec![self.ended(queued, finished, ready)]).await
+    }
+
+    /// Returns the end of a call. A call that did not become ready is described by its tool alone.
+    fn ended(&self, queued: &Queued, finished: FinishedCall, ready: Option<&Ready>) -> Ended {
+        let tool = ready.map(|ready| &ready.tool).or_else(|| self.offered(&queued.call.name));
+        let description = ready.map(|ready| ready.invocation.describe()).unwrap_or_default();
+        Ended::new(queued, finished, tool.map(AsRef::as_ref), description)
     }
 
     /// Returns a finished call with its output.
@@ -317,7 +324,12 @@ impl Ended {
     /// Returns the end of a call. A tail call is measured and recorded under its own name and
     /// arguments. Another record is that of the call that the model made, with the result that the
     /// model receives.
-    fn new(queued: &Queued, finished: FinishedCall, ready: Option<&Ready>) -> Self {
+    fn new(
+        queued: &Queued,
+        finished: FinishedCall,
+        tool: Option<&dyn Tool>,
+        description: String,
+    ) -> Self {
         let Queued { call, continues } = queued;
         let own = CallRecord {
             id: call.id.clone(),
@@ -326,10 +338,9 @@ impl Ended {
             status: finished.status,
             result: Some(finished.response.clone()),
             result_display: finished.display.clone(),
-            description: ready.map(|ready| ready.invocation.describe()).unwrap_or_default(),
-            display_name: ready
-                .map_or_else(|| call.name.clone(), |ready| ready.tool.display_name().to_owned()),
-            render_output_as_markdown: ready.is_some_and(|ready| ready.tool.renders_markdown()),
+            description,
+            display_name: tool.map_or(call.name.as_str(), Tool::display_name).to_owned(),
+            render_output_as_markdown: tool.is_some_and(Tool::renders_markdown),
         };
         let measurement = run::measure(call, &finished);
         let records = match continues {

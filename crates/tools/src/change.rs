@@ -168,7 +168,7 @@ impl Change {
             file_diff: patch,
             file_name: self.name(),
             is_new_file: Some(self.before.is_none()),
-            original_content: self.before.map(|file| file.text),
+            original_content: Some(self.before.map(|file| file.text).unwrap_or_default()),
             new_content: self.after,
             diff_stat: Some(stat),
             file_path: self.path.into_path_buf(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    ApprovalMode, Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Effects,
-    Invocation, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind, ToolFacts,
-    ToolKind, ToolOutput,
+    ApprovalMode, Args, CallId, Confirmation, ConfirmationKind, Declaration, Directive, Display,
+    Effects, Invocation, RunContext, Shortening, SideModels, Tool, ToolError, ToolErrorKind,
+    ToolFacts, ToolKind, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -119,7 +119,12 @@ impl Invocation for EnterPlanMode {
             let message = format!("Cannot create the folder for plans: {error}");
             return ToolError::new(ToolErrorKind::ExecutionFailed, message).into();
         }
-        let mut output = ToolOutput::text("Switching to Plan mode.");
+        let reason = self.reason.trim();
+        let shown = match reason {
+            "" => "Switching to Plan mode".to_owned(),
+            reason => format!("Switching to Plan mode: {reason}"),
+        };
+        let mut output = ToolOutput::text("Switching to Plan mode.").display(Display::Text(shown));
         output.directives.push(Directive::SetMode(ApprovalMode::Plan));
         output
     }

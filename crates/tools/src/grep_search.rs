@@ -183,12 +183,11 @@ impl Invocation for GrepInvocation {
     fn describe(&self) -> String {
         let Grep { params, path, context, .. } = &*self.0;
         let include = params.include_pattern.as_ref().map(|include| format!(" in {include}"));
-        let place = params
-            .dir_path
-            .as_ref()
-            .map(|_| format!(" within {}", context.workspace.display_path(path)));
-        let [include, place] = [include, place].map(Option::unwrap_or_default);
-        format!("'{}'{include}{place}", params.pattern)
+        let place = match params.dir_path {
+            Some(_) => context.workspace.display_path(path),
+            None => "./".to_owned(),
+        };
+        format!("'{}'{} within {place}", params.pattern, include.unwrap_or_default())
     }
 
     async fn run(&self, run: RunContext) -> ToolOutput {

@@ -373,7 +373,8 @@ impl Invocation for ReplaceInvocation {
         if old_string == new_string {
             return format!("No file changes to {path}");
         }
-        format!("{path}: {} => {}", beginning(old_string), beginning(new_string))
+        let change = format!("{path}: {} => {}", beginning(old_string), beginning(new_string));
+        change.trim_end().to_owned()
     }
 
     async fn confirmation(
@@ -443,8 +444,9 @@ fn complete(old: &str, new: &str) -> Result<(), ToolError> {
     }
 }
 
-/// Returns the first line of a text, cut.
+/// Returns the first line of a text, cut. Dots follow if the text is longer than a cut line.
 fn beginning(text: &str) -> String {
-    let line: String = text.lines().next().unwrap_or_default().chars().take(DESCRIBED).collect();
-    if line.len() < text.len() { format!("{line}...") } else { line }
+    let line = text.split('\n').next().unwrap_or_default();
+    let line: String = line.chars().take(DESCRIBED).collect();
+    if text.chars().nth(DESCRIBED).is_some() { format!("{line}...") } else { line }
 }

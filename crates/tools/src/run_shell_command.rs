@@ -199,7 +199,7 @@ impl Invocation for RunShellCommand {
         let purpose = description.as_ref().map(|text| format!(" ({})", text.replace('\n', " ")));
         let [place, purpose] = [place, purpose].map(Option::unwrap_or_default);
         let background = if *is_background { " [background]" } else { "" };
-        format!("{command}{place}{purpose}{background}")
+        format!("{}{place}{purpose}{background}", command.trim_end())
     }
 
     async fn confirmation(

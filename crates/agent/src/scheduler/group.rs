@@ -53,8 +53,7 @@ impl Scheduler<'_> {
 
     fn request(&self, queued: &Queued) -> Request {
         let name = &queued.call.name;
-        let found = self.toolset.get(name).filter(|tool| self.offers(tool.as_ref()));
-        let Some(tool) = found else {
+        let Some(tool) = self.offered(name) else {
             return Err(ToolError::new(ToolErrorKind::ToolNotRegistered, self.not_found(name)));
         };
         Ok((Arc::clone(tool), arguments(queued)?.clone()))
@@ -73,6 +72,11 @@ impl Scheduler<'_> {
             }
             None => all(ToolError::new(ToolErrorKind::ExecutionFailed, "The call was cancelled.")),
         }
+    }
+
+    /// Returns the tool with this name, if it was offered to the model.
+    pub(super) fn offered(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.toolset.get(name).filter(|tool| self.offers(tool.as_ref()))
     }
 
     /// True if the tool was offered to the model.

@@ -174,7 +174,7 @@ impl Scheduler<'_> {
                     }
                 }
                 let finished = self.finished_call(&ready.queued, Some(&ready), output, duration);
-                let mut ended = Ended::new(&ready.queued, finished, Some(&ready));
+                let mut ended = self.ended(&ready.queued, finished, Some(&ready));
                 if let Some((name, args)) = tail {
                     ended.is_continued = true;
                     queue.push_front(ready.queued.continued(name, args, &ended.records));
@@ -184,7 +184,7 @@ impl Scheduler<'_> {
             so_far => {
                 let finished =
                     cancelled_call(&ready.queued, Some(&ready), INTERRUPTED, so_far, duration);
-                Ended::new(&ready.queued, finished, Some(&ready))
+                self.ended(&ready.queued, finished, Some(&ready))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Plain text: the model's text as it arrives.
 
 use std::borrow::Cow;
+use std::io::IsTerminal;
 
 use pollux_line::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
@@ -15,13 +16,16 @@ use pollux_line::narration::warning;
 pub(crate) struct TextOutput {
     filter: Option<AnsiStripper>,
     line_open: bool,
+    /// True if standard output and standard error are the same screen.
+    shares_screen: bool,
 }
 
 impl TextOutput {
     /// Creates the output. `raw` is true if escape sequences and control characters in the model's
     /// text are kept.
     pub(crate) fn new(raw: bool) -> Self {
-        Self { filter: (!raw).then(AnsiStripper::default), line_open: false }
+        let shares_screen = std::io::stdout().is_terminal();
+        Self { filter: (!raw).then(AnsiStripper::default), line_open: false, shares_screen }
     }
 }
 
@@ -55,7 +59,10 @@ impl Output for TextOutput {
             Event::CallsFinished(_) | Event::StreamRestarted => self.close_line(out),
             event => {
                 if let Some(text) = warning(event) {
-                    self.close_line(out);
+                    // A program that reads standard output receives only the model's text.
+                    if self.shares_screen {
+                        self.close_line(out);
+                    }
                     stderr_line(&format!("[WARNING] {text}"));
                 }
             }

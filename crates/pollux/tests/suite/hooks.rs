@@ -131,6 +131,47 @@ fn every_event_of_a_run_in_order_with_its_fields() {
 }
 
 #[test]
+fn a_hook_continues_the_work_and_standard_output_is_the_text_of_the_model() {
+    let deny = says(&json!({ "decision": "deny", "reason": "more" }));
+    let once = format!("[ -e \"$HOME/once\" ] || {{ touch \"$HOME/once\"; {deny}; }}");
+    let stage = with_hooks([reply().text("a"), reply().text("b")], &[("AfterAgent", "", &once)]);
+    let run = stage.prompt("text", "go");
+    run.assert_code(0);
+    assert_eq!(run.stdout_text(), "ab\n");
+    stderr_has(&run, "[WARNING] Agent execution blocked: more");
+}
+
+#[test]
+fn context_of_a_hook_is_stored_apart_from_the_prompt() {
+    let context = says(&json!({ "hookSpecificOutput": { "additionalContext": "from the hook" } }));
+    let stage = with_hooks([reply().text("done")], &[("BeforeAgent", "", &context)]);
+    stage.prompt("text", "go").assert_code(0);
+    let prompt = stored(&stage).into_iter().find(|line| line["displayContent"].is_array());
+    let prompt = prompt.expect("a prompt with a text of its own for display");
+    assert_eq!(prompt["displayContent"], json!([{ "text": "go" }]));
+    assert!(prompt["content"].to_string().contains("from the hook"), "{prompt}");
+}
+
+#[test]
+fn a_refused_call_is_stored_with_the_name_of_its_tool() {
+    let refused = reply().call("read_file", json!({}));
+    let stage = Stage::with([refused, reply().text("done")]);
+    stage.prompt("text", "go").assert_code(0);
+    let calls: Vec<Value> =
+        stored(&stage).into_iter().filter_map(|line| line["toolCalls"].get(0).cloned()).collect();
+    let call = calls.last().expect("a stored call");
+    assert_eq!(call["status"], "error");
+    assert_eq!(call["displayName"], "ReadFile");
+    assert_eq!(call["renderOutputAsMarkdown"], true);
+}
+
+/// Returns the lines of the session file.
+fn stored(stage: &Stage) -> Vec<Value> {
+    let text = std::fs::read_to_string(stage.session_file()).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
 fn a_prompt_is_refused() {
     let deny = says(&json!({ "decision": "deny", "reason": "not today" }));
     for format in FORMATS {

@@ -54,8 +54,15 @@ impl Report {
         if let Some(awaited) = outcome.awaited.as_ref().filter(|_| outcome.ended != Ended::Exited) {
             reported.push_str(&advice(awaited));
         }
-        let display = match &outcome.lines {
-            Some(lines) if self.colour && !lines.0.is_empty() => Display::Ansi(lines.clone()),
+        let limit = self.reason(outcome).filter(|_| {
+            matches!(outcome.ended, Ended::Inactive | Ended::TimedOut | Ended::Unanswered)
+        });
+        let display = match (&outcome.lines, limit) {
+            (Some(lines), _) if self.colour && !lines.0.is_empty() => Display::Ansi(lines.clone()),
+            (_, Some(limit)) if text.is_empty() => Display::Text(limit),
+            (_, Some(limit)) => {
+                Display::Text(format!("{limit}\n\nOutput before cancellation:\n{text}"))
+            }
             _ if text.is_empty() => Display::Text(ending(outcome)),
             _ => Display::Text(text),
         };

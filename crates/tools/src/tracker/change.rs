@@ -53,7 +53,7 @@ impl Operation for CreateTask {
     }
 
     fn describe(&self) -> String {
-        format!("Creating task: {}", self.title)
+        format!("Creating task: {}", self.title).trim_end().to_owned()
     }
 
     fn check(&self) -> Result<(), ToolError> {

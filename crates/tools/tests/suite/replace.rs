@@ -241,6 +241,7 @@ fn descriptions() {
         |old: &str, new: &str| session.prepare("replace", &edit("a", old, new)).unwrap().describe();
     assert_eq!(describe("", "x"), "Create a");
     assert_eq!(describe("x", "x"), "No file changes to a");
-    assert_eq!(describe("x\ny", "z"), "a: x... => z");
-    assert_eq!(describe(&"x".repeat(40), ""), format!("a: {}... => ", "x".repeat(30)));
+    assert_eq!(describe("x\ny", "z"), "a: x => z");
+    assert_eq!(describe(&"x".repeat(40), ""), format!("a: {}... =>", "x".repeat(30)));
+    assert_eq!(describe("x", &format!("y\n{}", "z".repeat(29))), "a: x => y...");
 }

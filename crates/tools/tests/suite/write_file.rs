@@ -28,7 +28,7 @@ async fn a_new_file_gets_its_folders() {
     let Measurement::File(file) = &output.measurements[0] else { panic!() };
     assert_eq!(file.kind, FileOperationKind::Create);
     let shown = display(&output);
-    assert_eq!(shown["originalContent"], json!(null));
+    assert_eq!(shown["originalContent"], "");
     assert_eq!(shown["isNewFile"], true);
     assert_eq!(shown["fileName"], "c.txt");
     assert_eq!(shown["diffStat"]["model_added_lines"], 1);
