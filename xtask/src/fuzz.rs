@@ -242,4 +242,19 @@ mod tests {
         let largest = [MOST_KEPT + 1, MOST_KEPT + 2].map(|size| PathBuf::from(size.to_string()));
         assert_eq!(dropped(&many), largest);
     }
+
+    #[test]
+    fn each_target_has_committed_inputs_within_the_bounds() {
+        let root = process::repository_root().unwrap();
+        let folders: Vec<PathBuf> =
+            targets(&root).unwrap().iter().map(|name| corpus(&root, name)).collect();
+        assert_eq!(files(&root.join("fuzz/corpus")).unwrap(), folders);
+        for folder in folders {
+            let inputs = sizes(kept(&folder).unwrap()).unwrap();
+            assert!(!inputs.is_empty(), "{}", folder.display());
+            let is_small = |(size, _): &(u64, PathBuf)| *size <= LARGEST_KEPT as u64;
+            assert!(inputs.iter().all(is_small), "{}", folder.display());
+            assert_eq!(beyond_bounds(inputs), Vec::<PathBuf>::new());
+        }
+    }
 }
