@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 from dialects import Calls, Text
 from hostile_fixtures import change, commit, fill, fixtures, write
+from line_mode import PROMPT
 from scripted_server import ScriptedServer
 
 # A secret outside the project.
@@ -229,7 +230,7 @@ class Talk:
             return ("choice", match.group(1))
         if re.search(r"\[y/N\] $", tail):
             return ("item", "")
-        if re.search(r"(^|\n)(\w+ )?> $", tail):
+        if re.search(rf"(^|\n){PROMPT}$", tail):
             return ("prompt", "")
         return None
 

@@ -35,6 +35,7 @@ import plan_attempts
 import plan_state
 import samples
 from dialects import Calls, Text
+from line_mode import PROMPT
 from scripted_server import ScriptedServer
 
 SESSION = "plan-proof"
@@ -201,7 +202,7 @@ def reply(said, typed, is_over):
         return "yes, do it\n"
     if last.startswith("A number"):
         return "1\n"
-    if re.fullmatch(r"(\w+ )?> ", last):
+    if re.fullmatch(PROMPT, last):
         return "\x04" if is_over else f"{typed.pop(0) if typed else 'go on'}\n"
     return None
 

@@ -110,6 +110,10 @@ class Detection(unittest.TestCase):
         for screen, is_over, expected in (
             ("> ", False, "go\n"),
             ("text\n> ", True, "\x04"),
+            ("gemini-2.5-pro> ", False, "go\n"),
+            ("local/small:7b plan> ", False, "go\n"),
+            ("plan > ", False, "go\n"),
+            ("input> ", False, None),
             ("Choose 1-3: ", False, "1\n"),
             ("Ready to start implementation?\n  1. Yes\nChoose 1-3, or type your feedback: ", False, "3\n"),
             ("Answer: ", False, "yes, do it\n"),

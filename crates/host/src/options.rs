@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub answer_schema: Option<OutputSchema>,
     /// Sandbox on or off.
     pub sandbox: Option<bool>,
+    /// Screen-reader mode on or off.
+    pub screen_reader: Option<bool>,
     /// True for additional diagnostic messages.
     pub debug: bool,
     /// True if a user can answer questions.

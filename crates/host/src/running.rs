@@ -71,6 +71,10 @@ impl PreparedSession {
             mode: setup.mode,
             is_trusted: setup.loaded.trust.is_trusted(),
             is_steered: setup.loaded.settings.boolean("experimental.modelSteering"),
+            is_for_screen_reader: setup
+                .options
+                .screen_reader
+                .unwrap_or_else(|| setup.loaded.settings.boolean("ui.accessibility.screenReader")),
             resumed: None,
         };
         let agent = setup.start(Launch {

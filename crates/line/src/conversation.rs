@@ -44,6 +44,11 @@ const SHOWN: usize = 120;
 /// Name of the command that runs the command line after a `!`.
 const SHELL: &str = "shell";
 
+/// Minimum width, in cells, of a terminal on which the label of the prompt names the model.
+const WIDTH_WITH_MODEL: usize = 60;
+/// Maximum number of characters of a model's name in the label of the prompt.
+const MODEL_LENGTH: usize = 30;
+
 const LABEL: &str = "> ";
 const CONTINUED_LABEL: &str = ". ";
 
@@ -82,6 +87,8 @@ pub(super) struct Setting<'a> {
     pub(super) model: String,
     /// Approval mode at the start.
     pub(super) mode: ApprovalMode,
+    /// True if a screen reader reads the label of the prompt aloud.
+    pub(super) is_for_screen_reader: bool,
     /// Message for a prompt that failed.
     pub(super) describe_failure: DescribeFailure,
 }
@@ -167,7 +174,7 @@ impl<'a> Conversation<'a> {
 
     /// Starts the conversation with this prompt.
     pub(super) fn first_prompt(&mut self, prompt: String) {
-        self.page.line(&format!("{LABEL}{}", first_line(&prompt)));
+        self.page.line(&format!("{}{}", self.label_of_prompt(), first_line(&prompt)));
         self.draft.remember(&prompt);
         (self.setting.record)(&prompt);
         self.begin(prompt);
@@ -195,11 +202,18 @@ impl<'a> Conversation<'a> {
     }
 
     fn draft_label(&self) -> String {
-        match (self.draft.is_continued(), self.mode) {
-            (true, _) => CONTINUED_LABEL.to_owned(),
-            (false, ApprovalMode::Default) => LABEL.to_owned(),
-            (false, mode) => format!("{} {LABEL}", mode.flag()),
+        if self.draft.is_continued() { CONTINUED_LABEL.to_owned() } else { self.label_of_prompt() }
+    }
+
+    /// Returns the label of a prompt: the model, if there is room for it, and the mode, unless it
+    /// is the default.
+    fn label_of_prompt(&self) -> String {
+        let mode = Some(self.mode.flag()).filter(|_| self.mode != ApprovalMode::Default);
+        if self.setting.is_for_screen_reader || self.page.columns() < WIDTH_WITH_MODEL {
+            return mode.map_or_else(|| LABEL.to_owned(), |mode| format!("{mode} {LABEL}"));
         }
+        let model = short_name(self.story.model());
+        mode.map_or_else(|| format!("{model}{LABEL}"), |mode| format!("{model} {mode}{LABEL}"))
     }
 
     /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
@@ -456,7 +470,7 @@ impl<'a> Conversation<'a> {
     fn go_on(&mut self) {
         self.work = Work::Idle;
         if let Some(next) = self.queue.pop_front() {
-            self.page.line(&format!("{LABEL}{}", first_line(&next)));
+            self.page.line(&format!("{}{}", self.label_of_prompt(), first_line(&next)));
             self.begin(next);
         } else if self.ending {
             self.over = Some(ConversationEnd::Finished);
@@ -505,6 +519,14 @@ impl<'a> Conversation<'a> {
             self.show_question(Extent::default());
         }
     }
+}
+
+/// Returns the name of a model for the label of the prompt. A name may come from a server, so every
+/// character that is not visible ASCII becomes a question mark.
+fn short_name(model: &str) -> String {
+    let visible = |letter: char| if letter.is_ascii_graphic() { letter } else { '?' };
+    let cut = if model.chars().nth(MODEL_LENGTH).is_some() { "..." } else { "" };
+    model.chars().take(MODEL_LENGTH).map(visible).collect::<String>() + cut
 }
 
 /// Returns true for a line that calls a command. A line that begins with a path, such as

@@ -91,6 +91,7 @@ impl LineFrontend {
             is_steered: facts.is_steered,
             model,
             mode: facts.mode,
+            is_for_screen_reader: facts.is_for_screen_reader,
             describe_failure: self.options.describe_failure,
         };
         let edits = facts.temporary_folder.join("edits");

@@ -139,6 +139,11 @@ impl Page {
         }
     }
 
+    /// Returns the width of the terminal, in cells.
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Returns true if the terminal itself shows the typed text.
     pub(super) fn is_echoing(&self) -> bool {
         self.look.echoing

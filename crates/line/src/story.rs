@@ -27,6 +27,11 @@ impl Story {
         Self { describe_failure, model, progress: Progress::new(Instant::now()) }
     }
 
+    /// Returns the model that was named last.
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+
     /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
     pub(super) fn next_tick(&self) -> Option<Instant> {
         self.progress.next_tick()

@@ -150,7 +150,11 @@ pub(crate) fn parse(
         .matches(flags::main(called_as))
         .and_then(|matches| Arguments::from_arg_matches(&matches))
         .map_err(|error| refuse(error.to_string()))?;
-    let arguments = Arguments { sandbox: line.switch(later::SANDBOX), ..arguments };
+    let arguments = Arguments {
+        sandbox: line.switch(later::SANDBOX),
+        screen_reader: line.switch(later::SCREEN_READER),
+        ..arguments
+    };
     Ok(Invocation::Run(Box::new(arguments.tidy())))
 }
 

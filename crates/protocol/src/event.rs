@@ -104,7 +104,7 @@ pub enum Event {
     },
     /// The approval mode has changed to this one.
     ModeChanged(ApprovalMode),
-    /// The model has changed.
+    /// The next request goes to another model.
     ModelChanged {
         /// Name of the model.
         model: String,

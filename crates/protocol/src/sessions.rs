@@ -84,6 +84,9 @@ pub struct SessionFacts {
     /// True if text typed while the model works is sent to the model immediately
     /// ([`crate::Op::Steer`]), instead of after the work (`experimental.modelSteering`).
     pub is_steered: bool,
+    /// True if the user listens to the text, so that labels must be short
+    /// (`ui.accessibility.screenReader`).
+    pub is_for_screen_reader: bool,
     /// State of the conversation; `None` for a new one.
     pub resumed: Option<ResumedState>,
 }

@@ -57,10 +57,10 @@ impl Controls {
             Op::Background(call_id) => self.inputs.send(&call_id, CallInput::Background),
             Op::SetMode(mode) => self.modes.set(mode).await,
             Op::SetModel(model) => {
-                let text = format!("The next request goes to the model {model}.");
                 self.outlet.measure(&Measurement::ModelCommand { model: model.clone() });
-                self.model.set(model);
-                self.notify(text).await;
+                self.model.set(model.clone());
+                let reason = "command".to_owned();
+                self.outlet.emit(Event::ModelChanged { model, reason }).await;
             }
             work => return Some(work),
         }

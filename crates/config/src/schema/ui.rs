@@ -47,5 +47,5 @@ pub(super) static TABLE: &[Setting] = &[
     choice("ui.errorVerbosity", &["low", "full"], "low", "Level of detail of error messages.").idle(),
     texts("ui.customWittyPhrases", &[], "The user's own phrases that are shown while waiting.").idle(),
     boolean("ui.accessibility.enableLoadingPhrases", true, "Replaced by `ui.loadingPhrases`.").restart().idle(),
-    boolean("ui.accessibility.screenReader", false, "Plain output for screen readers.").restart().flag("--screen-reader").idle(),
+    boolean("ui.accessibility.screenReader", false, "Shortens the label of the prompt for screen readers.").restart().flag("--screen-reader"),
 ];

@@ -148,6 +148,7 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
         is_steered: false,
         model: "m".to_owned(),
         mode: ApprovalMode::Default,
+        is_for_screen_reader: true,
         describe_failure: |_| None,
     };
     Conversation::new(setting, Page::new(60, PageLook::default()))

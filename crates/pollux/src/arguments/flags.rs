@@ -159,6 +159,10 @@ pub(crate) struct Arguments {
     #[arg(skip)]
     pub(crate) sandbox: Option<bool>,
 
+    /// `--screen-reader` or `--no-screen-reader`, which override the settings
+    #[arg(skip)]
+    pub(crate) screen_reader: Option<bool>,
+
     /// Answer from a file of recorded responses, strictly in its order.
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) fake_responses: Option<PathBuf>,

@@ -37,12 +37,11 @@ const FLAGS: &[LaterFlag] = &[
     flag("extensions", Some('e'), Kind::List)
         .instead("Use --extensions none to run without extensions."),
     flag("list-extensions", Some('l'), Kind::Switch),
-    // The flag changes only the interactive screen, so it is accepted without effect.
     flag(SCREEN_READER, None, Kind::Switch),
 ];
 
-/// Flag that has no effect until there is an interactive screen.
-const SCREEN_READER: &str = "screen-reader";
+/// Flag for short lines in a conversation, which overrides the setting.
+pub(super) const SCREEN_READER: &str = "screen-reader";
 
 /// Flag for a sandbox; its availability is checked together with the settings and the environment.
 pub(super) const SANDBOX: &str = "sandbox";

@@ -24,6 +24,7 @@ impl Arguments {
             },
             answer_schema: None,
             sandbox: self.sandbox,
+            screen_reader: self.screen_reader,
             debug: self.debug,
             interactive: false,
             has_editor: false,

@@ -102,7 +102,7 @@ fn the_session_of_the_documentation_goes_as_it_is_written() {
     let mut terminal = stage.pollux(&[]).in_terminal(60, 140);
     let mut before = "";
     for line in session.lines() {
-        if let Some(words) = line.strip_prefix("> ") {
+        if let Some(words) = line.strip_prefix(&format!("{MODEL}> ")) {
             terminal.wait_for_text(before, SOON);
             wait_for_prompt(&terminal);
             say(&terminal, words);

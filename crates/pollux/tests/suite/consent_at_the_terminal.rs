@@ -7,6 +7,7 @@ use pollux_testkit::{Key, Terminal, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::line::at_prompt;
 use super::stage::{MODEL, Stage};
 
 /// Timeout for all steps whose time is not measured.
@@ -227,10 +228,10 @@ fn what_was_answered_is_reported_and_can_be_taken_back() {
     asking.answer(TRUST, "1");
     asking.answer("Allow 1, general.defaultApprovalMode? [y/N]", "y");
     asking.answer("Allow 1, GOOGLE_GEMINI_BASE_URL? [y/N]", "none");
-    asking.answer("\nauto_edit >", "/permissions");
+    asking.answer(&format!("\n{MODEL} auto_edit>"), "/permissions");
     asking.wait_for("(trustedFolders.json).\nAllowed, by your answers (1):\n  setting general.defaultApprovalMode");
     asking.wait_for("Off, by your answers (4):\n  environment variable GOOGLE_GEMINI_BASE_URL");
-    asking.answer("\nauto_edit >", "/permissions ask");
+    asking.answer(&format!("\n{MODEL} auto_edit>"), "/permissions ask");
     asking.wait_for("5 answers forgotten. The next start asks again.");
     let (stage, _) = asking.leave();
 
@@ -247,14 +248,14 @@ fn what_was_answered_is_reported_and_can_be_taken_back() {
 
     let asking = Asking::start(stage);
     asking.answer("Allow 1, general.defaultApprovalMode? [y/N]", "none");
-    asking.answer("\n>", "/permissions distrust");
+    asking.answer(&at_prompt(""), "/permissions distrust");
     asking.wait_for("is not trusted from the next start.");
     let (stage, _) = asking.leave();
     let asking = Asking::start(stage);
     asking.wait_for("(not trusted)");
-    asking.answer("\n>", "/permissions trust");
+    asking.answer(&at_prompt(""), "/permissions trust");
     asking.wait_for("is trusted from the next start.");
-    asking.answer("\n>", "/permissions trust no-such-folder");
+    asking.answer(&at_prompt(""), "/permissions trust no-such-folder");
     asking.wait_for("no-such-folder is not a folder.");
     let (stage, _) = asking.leave();
     let (_, screen) = Asking::start(stage).leave();

@@ -34,7 +34,7 @@ impl Talk {
         self.terminal.wait_for_text(text, SOON);
     }
 
-    /// Waits until the last line on the screen is an empty prompt.
+    /// Waits until the last line on the screen is an empty prompt, with any model and mode.
     pub(super) fn wait_for_prompt(&self) {
         self.terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
     }
@@ -68,6 +68,11 @@ impl Talk {
     }
 }
 
+/// Returns these last lines and the label of the prompt that follows them.
+pub(super) fn at_prompt(lines: &str) -> String {
+    format!("{lines}\n{MODEL}>")
+}
+
 /// Removes the colours of lines.
 fn without_colours(transcript: &str) -> String {
     let codes = ["0", "2", "31", "32", "33"].map(|code| format!("\u{1b}[{code}m"));
@@ -88,7 +93,7 @@ fn a_prompt_is_answered() {
     talk.wait_for_text(&format!("Model: {MODEL}. Mode: default."));
     talk.wait_for_text("project (trusted).");
     talk.type_line("hi");
-    talk.wait_for_text("> hi\nHello there.\n>");
+    talk.wait_for_text(&at_prompt("> hi\nHello there."));
     talk.type_line("more");
     talk.wait_for_text("Again.");
     talk.wait_for_prompt();
@@ -106,7 +111,7 @@ fn a_session_goes_on() {
     stage.server.stream(reply().text("Two."));
     let talk = Talk::start(stage, |program| program.args(["--resume"]));
     talk.wait_for_text("Resumed session ");
-    talk.wait_for_text(": first\n  > first\n  One.\n>");
+    talk.wait_for_text(&at_prompt(": first\n  > first\n  One."));
     talk.type_line("second");
     talk.wait_for_text("Two.");
     let contents = talk.stage.server.last_request().contents().to_vec();
@@ -119,7 +124,7 @@ fn a_prompt_of_the_command_line_begins_it() {
     let stage = Stage::with([reply().text("Begun.")]);
     let terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 100);
     let talk = Talk { stage, terminal };
-    talk.wait_for_text("> go\nBegun.\n>");
+    talk.wait_for_text(&at_prompt("> go\nBegun."));
     talk.end();
 }
 
@@ -415,7 +420,7 @@ fn what_is_typed_during_work_comes_next() {
     talk.type_line("one");
     talk.type_line("two");
     talk.wait_for_text("queued: two");
-    talk.wait_for_text("Slow\n> two\nNext.\n>");
+    talk.wait_for_text(&at_prompt(&format!("{} two\nNext.", at_prompt("Slow"))));
     talk.end();
 }
 
@@ -430,14 +435,14 @@ fn commands() {
         ("/mode", "Mode: default"),
         ("/mode plan", "Mode: plan"),
         ("/model", "Model: gemini-2.5-pro"),
-        ("/model gemini-2.5-flash", "to the model gemini-2.5-flash."),
+        ("/model gemini-2.5-flash", "Model: gemini-2.5-flash"),
     ] {
         talk.type_line(line);
         talk.wait_for_text(answer);
         talk.wait_for_prompt();
     }
     talk.type_line("go");
-    talk.wait_for_text("Model: gemini-2.5-flash\nDone.");
+    talk.wait_for_text("gemini-2.5-flash plan> go\nDone.");
     talk.wait_for_prompt();
     talk.type_line("/stats");
     talk.wait_for_text("gemini-2.5-flash: requests 1");
@@ -547,10 +552,10 @@ fn a_simple_terminal_edits_its_lines_itself() {
     let stage = Stage::with([reply().text("Hello."), reply().text("Done.")]);
     let talk = Talk::start(stage, |program| program.env("TERM", "dumb"));
     talk.type_line("hi");
-    talk.wait_for_text("Hello.\n>");
+    talk.wait_for_text(&at_prompt("Hello."));
     // The terminal sends a line feed for each Enter key.
     talk.type_line("hellp\u{7f}o");
-    talk.wait_for_text("Done.\n>");
+    talk.wait_for_text(&at_prompt("Done."));
     let contents = talk.stage.server.last_request().contents().to_vec();
     assert_eq!(texts(&contents[2]), ["hello"], "{contents:?}");
     let transcript = String::from_utf8(talk.terminal.transcript()).unwrap();
@@ -577,7 +582,7 @@ fn the_terminal_is_given_back() {
     for (signal, code) in [(None, "code 0"), (Some(Signal::TERM), "code 143")] {
         let stage = Stage::new();
         let mut terminal = under_shell(&stage, &script);
-        terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+        terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
         match signal {
             None => terminal.send_key(Key::Ctrl('d')),
             Some(signal) => {
@@ -601,7 +606,7 @@ fn it_stops_and_goes_on() {
     let mut terminal = shell.in_terminal(40, 100);
     terminal.wait_for_text("shell:", SOON);
     terminal.send(&format!("$PROGRAM -m {MODEL}\r"));
-    terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+    terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
     terminal.send("half");
     terminal.wait_for_text("> half", SOON);
     terminal.send_key(Key::Ctrl('z'));
@@ -682,7 +687,7 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
     let answer = reply().many_text_chunks(50_000).delay_before(Duration::from_millis(300));
     let stage = Stage::with([answer]);
     let mut terminal = under_shell(&stage, PROCESS);
-    terminal.wait_for_text("Ctrl-D ends.\n>", SOON);
+    terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
     terminal.send("go\r");
     stage.server.wait_for_requests(1, SOON);
     terminal.send_key(Key::Ctrl('s'));

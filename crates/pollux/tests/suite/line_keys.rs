@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pollux_testkit::{Key, reply};
 
-use super::line::Talk;
+use super::line::{Talk, at_prompt};
 use super::stage::{Stage, texts};
 
 const SOON: Duration = Duration::from_secs(20);
@@ -51,7 +51,7 @@ fn a_path_is_completed() {
     talk.terminal.send("m\t");
     talk.wait_for_text("> see @source/ma");
     talk.terminal.send("\t");
-    talk.wait_for_text("source/main\\ file.rs  source/market.rs\n> see @source/ma");
+    talk.wait_for_text(&(at_prompt("source/main\\ file.rs  source/market.rs") + " see @source/ma"));
     talk.terminal.send("i\t");
     talk.wait_for_text("> see @source/main\\ file.rs");
     talk.terminal.send("now\r");
@@ -93,7 +93,7 @@ fn a_prompt_is_written_in_the_editor() {
         talk.wait_for_prompt();
         assert!(last_prompt(&talk).ends_with("first and more\nlines"), "{}", last_prompt(&talk));
         talk.terminal.send_key(Key::Ctrl('l'));
-        talk.terminal.wait_for(|screen| screen.contents().trim_end() == ">", SOON);
+        talk.terminal.wait_for(|screen| screen.contents().trim_end() == at_prompt("").trim(), SOON);
     }
     let Talk { stage, mut terminal } = talk;
     terminal.send_key(Key::Ctrl('d'));
@@ -105,7 +105,7 @@ fn a_prompt_is_written_in_the_editor() {
 fn a_command_of_the_user_runs_and_is_shown_to_the_model() {
     let talk = Talk::with([reply().text("I see.")]);
     talk.type_line("!echo made by me; touch made; exit 3");
-    talk.wait_for_text("made by me\nError: The command ended: exit code 3.\n>");
+    talk.wait_for_text(&at_prompt("made by me\nError: The command ended: exit code 3."));
     assert!(talk.stage.home.project().join("made").exists());
     assert_eq!(talk.stage.requests().len(), 0);
     talk.type_line("what did I do?");

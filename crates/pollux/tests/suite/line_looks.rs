@@ -5,8 +5,8 @@ use std::time::Duration;
 use pollux_testkit::{Key, ModelReply, Terminal, reply};
 use serde_json::json;
 
-use super::line::Talk;
-use super::stage::{Stage, is_alive, wait_until};
+use super::line::{Talk, at_prompt};
+use super::stage::{MODEL, Stage, is_alive, wait_until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -44,16 +44,45 @@ fn colours_follow_the_wishes_of_the_user() {
     }
 }
 
+/// Waits until the last line of the screen is this label.
+fn wait_for_label(terminal: &Terminal, label: &str) {
+    let ends = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with(label);
+    terminal.wait_for(ends, SOON);
+}
+
 #[test]
-fn the_prompt_shows_the_mode() {
+fn the_prompt_shows_model_and_mode() {
     let talk = Talk::with([]);
-    for (mode, label) in [("plan", "\nplan >"), ("auto_edit", "\nauto_edit >"), ("default", "\n>")]
-    {
+    for (mode, label) in [("plan", " plan>"), ("auto_edit", " auto_edit>"), ("default", ">")] {
         talk.type_line(&format!("/mode {mode}"));
-        let ends = |screen: &pollux_testkit::Screen| screen.contents().trim_end().ends_with(label);
-        talk.terminal.wait_for(ends, SOON);
+        wait_for_label(&talk.terminal, &format!("\n{MODEL}{label}"));
     }
+    talk.type_line("/model gemini-2.5-flash");
+    wait_for_label(&talk.terminal, "\ngemini-2.5-flash>");
+    talk.terminal.resize(40, 59);
+    talk.type_line("/mode plan");
+    wait_for_label(&talk.terminal, "\nplan >");
     talk.end();
+}
+
+#[test]
+fn a_screen_reader_hears_only_the_mode() {
+    let by_setting = |stage: &Stage| {
+        stage.home.settings(&json!({"ui": {"accessibility": {"screenReader": true}}}));
+    };
+    let by_flag = |_: &Stage| ();
+    let table: [(&dyn Fn(&Stage), &[&str], &str); 3] = [
+        (&by_flag, &["--screen-reader"], "\n>"),
+        (&by_setting, &[], "\n>"),
+        (&by_setting, &["--screen-reader=false"], &format!("\n{MODEL}>")),
+    ];
+    for (prepare, flags, label) in table {
+        let stage = Stage::new();
+        prepare(&stage);
+        let talk = Talk::start(stage, |program| program.args(flags));
+        wait_for_label(&talk.terminal, label);
+        talk.end();
+    }
 }
 
 #[test]
@@ -61,7 +90,7 @@ fn lines_break_between_words() {
     let answer = format!("{}end", "word ".repeat(20)) + "\n```\n" + &"code ".repeat(20) + "\n```\n";
     let talk = Talk::with([reply().text(&answer[..7]).text(&answer[7..])]);
     talk.type_line("go");
-    talk.wait_for_text("\n```\n>");
+    talk.wait_for_text(&at_prompt("\n```"));
     let screen = talk.terminal.screen();
     assert!(screen.contains("word word\nend\n```\ncode code"), "{screen}");
     talk.end();

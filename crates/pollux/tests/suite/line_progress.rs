@@ -6,7 +6,7 @@ use std::time::Duration;
 use pollux_testkit::{ModelReply, Terminal, reply};
 use serde_json::json;
 
-use super::line::Talk;
+use super::line::{Talk, at_prompt};
 use super::stage::Stage;
 
 const SOON: Duration = Duration::from_secs(20);
@@ -77,7 +77,7 @@ fn the_wait_for_the_model_is_shown_and_removed() {
     talk.type_line("go");
     talk.wait_for_text("waiting for the model, 1 s");
     talk.wait_for_text("waiting for the model, 2 s");
-    talk.wait_for_text("> go\nSlow.\n>");
+    talk.wait_for_text(&at_prompt("> go\nSlow."));
     talk.end();
 }
 
