@@ -7,10 +7,13 @@ use pollux_protocol::{
     ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionOutcome, QuestionSubject,
 };
 
+use crate::narration::cut;
 use crate::tone::{Tone, TonedLine};
 
 /// Maximum number of lines at the beginning, and at the end, of a subject that is not shown whole.
 const EXCERPT_LINES: usize = 500;
+/// Maximum number of commands that are listed for a command line that is not shown whole.
+const LISTED_COMMANDS: usize = 50;
 /// Maximum number of bytes of these lines.
 const EXCERPT_BYTES: usize = 50_000;
 
@@ -51,6 +54,7 @@ impl Sheet {
     pub(super) fn new(question: &Question, folder: &Path, extent: Extent) -> Self {
         let whole = subject(question, folder).join("\n");
         let excerpt = excerpt(&whole).filter(|_| extent == Extent::Excerpt);
+        let excerpt = excerpt.map(|excerpt| with_commands(excerpt, question));
         let is_cut = excerpt.is_some();
         let show = ("Show everything".to_owned(), Decided::ShowAll, None);
         let given = question.choices.iter();
@@ -147,6 +151,27 @@ fn excerpt(text: &str) -> Option<String> {
     (characters > 0).then(|| format!("{head}\n{mark}\n{tail}"))
 }
 
+/// Adds a list of the commands with their arguments to the excerpt of a command line, before its
+/// last line.
+fn with_commands(excerpt: String, question: &Question) -> String {
+    let QuestionSubject::Call(Confirmation {
+        kind: ConfirmationKind::Execute { commands, .. },
+        ..
+    }) = &question.subject
+    else {
+        return excerpt;
+    };
+    let Some((head, last)) = excerpt.rsplit_once('\n').filter(|_| !commands.is_empty()) else {
+        return excerpt;
+    };
+    let listed = commands.iter().take(LISTED_COMMANDS);
+    let mut lines: Vec<String> =
+        listed.map(|command| format!("  {}", cut(&visible(command)))).collect();
+    let more = commands.len().saturating_sub(LISTED_COMMANDS);
+    lines.extend((more > 0).then(|| format!("  and {more} more")));
+    format!("{head}\nCommands, each once:\n{}\n{last}", lines.join("\n"))
+}
+
 /// Returns the lines about a call.
 fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
     match &confirmation.kind {
@@ -198,6 +223,7 @@ fn command_lines(kind: &ConfirmationKind) -> Vec<String> {
         purpose,
         folder,
         is_background,
+        ..
     } = kind
     else {
         return Vec::new();
@@ -242,6 +268,7 @@ mod tests {
         ConfirmationKind::Execute {
             command: command.to_owned(),
             programs: Vec::new(),
+            commands: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
             starts: Vec::new(),
@@ -277,6 +304,7 @@ mod tests {
         let kind = ConfirmationKind::Execute {
             command: "a | b > c".to_owned(),
             programs: vec!["a".to_owned(), "b".to_owned()],
+            commands: Vec::new(),
             writes: vec!["c\u{1b}".to_owned()],
             unknown: vec!["a command name is computed".to_owned()],
             starts: vec!["a also starts: hooks".to_owned()],

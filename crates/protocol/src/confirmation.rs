@@ -41,6 +41,8 @@ pub enum ConfirmationKind {
         command: String,
         /// Programs that the command starts, as far as known.
         programs: Vec<String>,
+        /// Commands of the line with their arguments, as far as known.
+        commands: Vec<String>,
         /// Files that the redirections of the command write, as far as known.
         writes: Vec<String>,
         /// Constructs that may start further programs or write further files.

@@ -294,6 +294,7 @@ mod tests {
         let kind = ConfirmationKind::Execute {
             command: "rm\r\nls\u{1b}[2K".to_owned(),
             programs: Vec::new(),
+            commands: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
             starts: Vec::new(),

@@ -39,8 +39,8 @@ pub fn check_table(text: &str) -> Result<(), String> {
     table::Usage::parse(text).map(drop)
 }
 
-/// Maximum length of a line that is read, in bytes.
-const MAX_LENGTH: usize = 64 * 1024;
+/// Maximum length of a line that is read, in bytes. Linux starts no program with a longer argument.
+const MAX_LENGTH: usize = 128 * 1024;
 
 /// Maximum number of scripts (`sh -c '…'`) and wrappers around a command.
 const MAX_NESTING: usize = 8;

@@ -221,6 +221,7 @@ impl Invocation for RunShellCommand {
             title: "Confirm Shell Command".to_owned(),
             kind: ConfirmationKind::Execute {
                 programs,
+                commands: line.command_texts(),
                 command,
                 writes: line.writes(),
                 unknown: unknown.into_iter().collect(),

@@ -142,6 +142,7 @@ mod tests {
         ConfirmationKind::Execute {
             command: "ls".to_owned(),
             programs: Vec::new(),
+            commands: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
             starts: Vec::new(),

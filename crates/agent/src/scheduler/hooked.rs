@@ -275,6 +275,7 @@ mod tests {
                 ConfirmationKind::Execute {
                     command: "a | b".into(),
                     programs: vec!["a".into(), "b".into()],
+                    commands: Vec::new(),
                     writes: Vec::new(),
                     unknown: Vec::new(),
                     starts: Vec::new(),

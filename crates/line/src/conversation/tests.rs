@@ -111,6 +111,7 @@ impl Agent {
         let kind = ConfirmationKind::Execute {
             command: "ls".to_owned(),
             programs: vec!["ls".to_owned()],
+            commands: Vec::new(),
             writes: Vec::new(),
             unknown: Vec::new(),
             starts: Vec::new(),

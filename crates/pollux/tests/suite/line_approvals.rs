@@ -45,8 +45,42 @@ fn a_command_that_is_not_shown_whole_cannot_be_approved() {
     assert!(talk.stage.home.project().join("HIDDEN").exists());
     let transcript = talk.end();
     let (cut, whole) = transcript.split_once("Show everything").unwrap();
+    let (cut, _) = cut.split_once("Commands, each once:").unwrap();
     assert!(cut.contains("[Not shown: ") && !cut.contains("touch HIDDEN"), "a part is not shown");
     assert!(whole.contains("  touch HIDDEN\r\n"), "everything is shown");
+}
+
+#[test]
+fn the_commands_of_a_line_that_is_not_shown_whole_are_listed() {
+    let (flood, words) = ("true\n".repeat(1000), "word ".repeat(100));
+    let short = (1..=60).map(|number| format!("echo {number}\n")).collect::<String>();
+    let long_word = "x".repeat(110_000);
+    for (command, listed) in [
+        (
+            format!("{flood}rm -rf ~\nsh -c 'echo {words}; touch HIDDEN'\n{flood}"),
+            vec!["  rm -rf ~\n", "  touch HIDDEN\n", "  sh -c 'echo word word"],
+        ),
+        (
+            format!("{short}{flood}{flood}rm -rf ~"),
+            vec!["  echo 50\n  and 12 more\nAllow execution"],
+        ),
+        (
+            format!("echo {long_word}; rm -rf ~; echo {long_word}")[..120_000].to_owned(),
+            vec!["  rm -rf ~\n"],
+        ),
+    ] {
+        let talk = Talk::with([shell(json!({ "command": command }))]);
+        talk.type_line("go");
+        talk.wait_for_text("  1. Show everything\n  2. No, suggest changes\nChoose 1-2:");
+        let transcript = String::from_utf8(talk.terminal.transcript()).unwrap().replace('\r', "");
+        let (_, list) = transcript.split_once("\nCommands, each once:\n").unwrap();
+        assert!(listed.iter().all(|entry| list.contains(entry)), "{list}");
+        assert!(list.lines().all(|line| line.chars().count() < 170), "{list}");
+        talk.type_line("2");
+        talk.wait_for_text("Request cancelled.");
+        talk.wait_for_prompt();
+        talk.end();
+    }
 }
 
 #[test]

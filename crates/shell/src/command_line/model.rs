@@ -1,6 +1,7 @@
 //! Result types of reading a command line.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A command line, as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,13 +27,12 @@ impl CommandLine {
 
     /// Returns the names of the commands, each once, in their order.
     pub fn programs(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.commands.iter().map(SimpleCommand::name).filter(|name| !name.is_empty()) {
-            if names.iter().all(|known| known != name) {
-                names.push(name.to_owned());
-            }
-        }
-        names
+        distinct(self.commands.iter().map(SimpleCommand::name))
+    }
+
+    /// Returns the commands with their arguments as written, each once, in their order.
+    pub fn command_texts(&self) -> Vec<String> {
+        distinct(self.commands.iter().map(|command| command.text.as_str()))
     }
 
     /// Returns the files that programs change, as far as their tables list them, and the files that
@@ -60,6 +60,12 @@ impl CommandLine {
     pub fn is_parsed(&self) -> bool {
         self.beyond.is_none()
     }
+}
+
+/// Returns the texts that are not empty, each once, in their order.
+fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut known = HashSet::new();
+    texts.filter(|text| !text.is_empty() && known.insert(*text)).map(str::to_owned).collect()
 }
 
 /// Construct at which reading ended or became incomplete.
