@@ -331,12 +331,18 @@ impl AgentLoop {
                 continue;
             }
             self.satisfy(&choice, run).await?;
-            if run.finish == Some(FinishReason::MaxTokens) {
+            // An answer that satisfies a schema is whole.
+            let is_cut_off = run.finish == Some(FinishReason::MaxTokens) && self.shaping.is_none();
+            let is_failure = is_cut_off && choice.limits.fails_when_cut_off;
+            if is_cut_off && !is_failure {
                 self.outlet().emit(Event::AnswerTruncated).await;
             }
             let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
-                let is_stopped = run.cancel.is_cancelled();
-                return Ok(if is_stopped { PromptOutcome::Cancelled } else { PromptOutcome::Done });
+                return Ok(match run.cancel.is_cancelled() {
+                    true => PromptOutcome::Cancelled,
+                    false if is_failure => PromptOutcome::CutOff,
+                    false => PromptOutcome::Done,
+                });
             };
             is_continued = true;
             self.conversation.open().await?;

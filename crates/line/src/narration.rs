@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::live_lines::SHOWN_LINES;
 use crate::tone::{Tone, TonedLine};
 
+/// Message about an answer that is not complete.
+pub const CUT_OFF: &str = "The answer was cut off at the model's output limit.";
+
 /// Maximum number of characters that are shown of a line.
 const SHOWN_CHARACTERS: usize = 160;
 
@@ -78,9 +81,7 @@ pub fn cut(line: &str) -> String {
 pub fn warning(event: &Event) -> Option<String> {
     match event {
         Event::Blocked { reason } => Some(format!("Agent execution blocked: {reason}")),
-        Event::AnswerTruncated => {
-            Some("The answer was cut off at the model's output limit.".to_owned())
-        }
+        Event::AnswerTruncated => Some(CUT_OFF.to_owned()),
         _ => None,
     }
 }

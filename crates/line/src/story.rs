@@ -108,6 +108,7 @@ fn tell_end(page: &mut Page, outcome: &PromptOutcome, describe_failure: Describe
     page.end_stream();
     match outcome {
         PromptOutcome::Done => {}
+        PromptOutcome::CutOff => notice(page, Severity::Warning, narration::CUT_OFF),
         PromptOutcome::Cancelled => page.line("Request cancelled."),
         PromptOutcome::Stopped(reason) => page.line(&format!("Agent execution stopped: {reason}")),
         PromptOutcome::InvalidStream(reason) => notice(page, Severity::Error, reason.message()),

@@ -28,6 +28,7 @@ pub use answer::decode_chat_chunk;
 pub use stream::decode_chat_stream;
 
 use model::ChatModel;
+pub(crate) use model::limits;
 use service::Service;
 
 /// Name of the dialect in the catalog.

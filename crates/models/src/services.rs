@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::{
-    Abilities, CancellationToken, ModelError, ModelErrorKind, ModelLimits, ModelListing,
+    Abilities, CancellationToken, ModelError, ModelErrorKind, ModelListing,
     Prices as _,
 };
 use url::Url;
@@ -211,7 +211,7 @@ fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListin
             names::limits(name)
         } else {
             let context = facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT);
-            ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() }
+            crate::openai::limits(context)
         };
         ModelListing {
             name: if is_geminis { name.to_owned() } else { format!("{}/{name}", vendor.id) },
@@ -237,7 +237,7 @@ fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> 
         ModelListing {
             name: format!("local/{}", model.name),
             vendor: server.kind.name().to_owned(),
-            limits: ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() },
+            limits: crate::openai::limits(context),
             abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
             price: prices.price(LOCAL, &model.name),
         }

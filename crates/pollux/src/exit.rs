@@ -13,13 +13,16 @@
 //! | 56 | the model was stuck in a loop |
 //! | 57 | a limit of the budget was reached |
 //! | 58 | the answer does not satisfy the required schema |
+//! | 59 | the answer was cut off at the output limit of a model other than Gemini's |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
 use pollux_host::HostError;
 use pollux_line::ConversationEnd;
+use pollux_line::narration::CUT_OFF;
 use pollux_protocol::{
-    Exceeded, ModelError, ModelErrorKind, Period, PromptOutcome, TurnLimit, Unsatisfied,
+    Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, TurnLimit,
+    Unsatisfied,
 };
 use serde_json::{Value, json};
 
@@ -131,6 +134,15 @@ impl Failure {
         }
     }
 
+    pub(crate) fn cut_off() -> Self {
+        let message =
+            format!("{CUT_OFF}\nContinue with --resume latest, or ask for a shorter answer.");
+        Self {
+            details: Some(Box::new(("finishReason", FinishReason::MaxTokens.as_str().into()))),
+            ..Self::new("FatalAnswerCutOffError", 59, message)
+        }
+    }
+
     pub(crate) fn tool(message: impl Into<String>) -> Self {
         Self::new("FatalToolExecutionError", 54, message)
     }
@@ -162,6 +174,7 @@ impl Failure {
             PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => {
                 None
             }
+            PromptOutcome::CutOff => Some(Self::cut_off()),
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
             PromptOutcome::Budget(exceeded) => Some(Self::budget(exceeded)),

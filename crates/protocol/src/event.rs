@@ -65,6 +65,9 @@ pub enum PromptOutcome {
     Cancelled,
     /// The answer could not be used, even after all attempts.
     InvalidStream(InvalidStream),
+    /// The answer was cut off at the output limit of a model for which that is a failure
+    /// ([`crate::ModelLimits::fails_when_cut_off`]).
+    CutOff,
     /// The limit of turns was reached.
     TurnLimit(TurnLimit),
     /// A limit of the budget was reached.
@@ -196,7 +199,8 @@ pub enum Event {
         /// Text of the message.
         message: String,
     },
-    /// The final answer was cut off, because the model reached its output limit.
+    /// The final answer was cut off, because the model reached its output limit. The prompt still
+    /// ends with [`PromptOutcome::Done`].
     AnswerTruncated,
     /// A hook of the user has blocked the work.
     Blocked {

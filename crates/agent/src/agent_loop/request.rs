@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pollux_protocol::{
-    Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, Measurement,
-    ModelError, ModelErrorKind, ModelRequest, PromptOutcome, SelectContext, UsageReport,
+    Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, InvalidStream,
+    Measurement, ModelError, ModelErrorKind, ModelRequest, PromptOutcome, SelectContext,
+    UsageReport,
 };
 
 use super::{AgentLoop, End};
@@ -147,6 +148,11 @@ impl AgentLoop {
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
+                    ModelErrorKind::Unusable(InvalidStream::MaxTokensExceeded)
+                        if choice.limits.fails_when_cut_off && self.shaping.is_none() =>
+                    {
+                        PromptOutcome::CutOff
+                    }
                     ModelErrorKind::Unusable(reason) => PromptOutcome::InvalidStream(reason),
                     _ => PromptOutcome::Failed(error.clone()),
                 };

@@ -48,6 +48,7 @@ fn a_name_tells_limits_family_and_signatures() {
             web_search: true,
             reads_urls: true,
             rejects_overflow: false,
+            fails_when_cut_off: false,
         };
         assert_eq!(limits(name), expected, "{name}");
         assert_eq!(family(name).as_str(), family_name, "{name}");

@@ -39,6 +39,16 @@ pub(super) struct ChatModel {
     frames: FrameCache,
 }
 
+/// Returns the limits of a model with a context of this size, in tokens.
+pub(crate) fn limits(context: u64) -> ModelLimits {
+    ModelLimits {
+        context,
+        rejects_overflow: true,
+        fails_when_cut_off: true,
+        ..ModelLimits::default()
+    }
+}
+
 impl ChatModel {
     /// Creates the model of this name. `config` is the user's configuration of the model, as a
     /// `generateContentConfig`.
@@ -66,7 +76,7 @@ impl ChatModel {
         let served =
             self.service.connection.server.as_ref().and_then(|server| server.context(&self.name));
         let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        ModelLimits { context, rejects_overflow: true, ..ModelLimits::default() }
+        limits(context)
     }
 
     fn shape(&self, emulated: bool) -> Shape {

@@ -25,6 +25,7 @@ const EXIT_STATUS: Entries = &[
     ("56", "The model was in a loop"),
     ("57", "A limit of the budget was reached"),
     ("58", "The answer does not satisfy --output-schema"),
+    ("59", "The answer was cut off at the output limit of a model other than Gemini"),
     ("125, 127", "Only for sandbox run: the level is not available; the program cannot be started"),
     ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM"),
 ];

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pollux_line::Stdout;
+use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::{Map, Value, json};
 
@@ -42,6 +43,9 @@ impl Output for JsonOutput {
             if let Some(PromptOutcome::Unsatisfied(unsatisfied)) = ending.outcome {
                 object.insert("response".into(), unsatisfied.text.as_str().into());
             }
+            if let Some(PromptOutcome::CutOff) = ending.outcome {
+                object.insert("response".into(), strip_ansi(&self.response).into());
+            }
             if let Some(statistics) = ending.statistics.filter(|_| failure.details.is_some()) {
                 object.insert("stats".into(), statistics.stats());
             }
@@ -50,7 +54,7 @@ impl Output for JsonOutput {
             let plain = failure.is_plain.then(|| failure.message.clone());
             stderr_line(&plain.unwrap_or_else(|| pretty(&object)));
         } else {
-            let response = pollux_protocol::plain_text::strip_ansi(&self.response).into_owned();
+            let response = strip_ansi(&self.response).into_owned();
             let answer = self.answer.as_ref().map(ToString::to_string);
             object.insert("response".into(), answer.unwrap_or(response).into());
             if let Some(answer) = &self.answer {

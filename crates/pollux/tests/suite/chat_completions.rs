@@ -51,10 +51,31 @@ fn assert_truncation_is_reported(format: &str, run: &Finished) {
 }
 
 #[test]
-fn an_answer_at_the_output_limit_is_reported_as_cut_off() {
+fn an_answer_at_the_output_limit_is_a_failure_except_for_gemini() {
     for format in FORMATS {
-        let stage = stage(&[delta("half"), finish("length")]);
-        assert_truncation_is_reported(format, &prompt(&stage, format));
+        for (chunks, text) in [
+            (vec![delta("half"), finish("length")], "half"),
+            // A model that thinks may reach the limit before its first word.
+            (vec![finish("length")], ""),
+        ] {
+            let stage = stage(&chunks);
+            let run = prompt(&stage, format);
+            run.assert_code(59);
+            assert_eq!(run.stderr_text().matches(TRUNCATED).count(), 1, "{}", run.report());
+            let error = match format {
+                "text" => {
+                    assert_eq!(run.stdout_text().trim_end(), text, "{}", run.report());
+                    continue;
+                }
+                "json" => {
+                    assert_eq!(run.json()["response"], text);
+                    run.json()["error"].clone()
+                }
+                _ => terminal_result(&run)["error"].clone(),
+            };
+            assert_eq!(error["type"], "FatalAnswerCutOffError", "{}", run.report());
+            assert_eq!(error["finishReason"], "MAX_TOKENS");
+        }
         let gemini = Stage::with([reply().text("half").finish("MAX_TOKENS")]);
         assert_truncation_is_reported(format, &gemini.prompt(format, "go"));
     }
