@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::{
-    Abilities, CancellationToken, ModelError, ModelErrorKind, ModelListing,
-    Prices as _,
+    Abilities, CancellationToken, ModelError, ModelErrorKind, ModelListing, Prices as _,
 };
 use url::Url;
 

@@ -18,7 +18,9 @@ use pollux_host::{
 };
 use pollux_line::{Broken, HAS_EDITOR, LineFrontend, LineOptions, Stdout};
 use pollux_protocol::{Op, RunningSession, SessionRequest};
-use pollux_session::{SessionError, SessionStore, Statistics, format_deleted, format_list};
+use pollux_session::{
+    SessionError, SessionStore, Statistics, format_deleted, format_list, format_list_as_json,
+};
 
 use crate::arguments::{Arguments, OutputFormat, is_headless, version};
 use crate::editor::TerminalEditor;
@@ -188,7 +190,14 @@ fn output_format(arguments: &Arguments, setup: &Setup) -> OutputFormat {
 fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>> {
     let store = SessionStore::new(&setup.project);
     if arguments.list_sessions {
-        let listed = store.list().map(|sessions| format_list(&sessions, None, Timestamp::now()));
+        // The setting of the format does not apply, because scripts for Gemini CLI expect text.
+        let format = arguments.output_format.unwrap_or(OutputFormat::Text);
+        let listed = store.list().map(|sessions| match format {
+            OutputFormat::Text => format_list(&sessions, None, Timestamp::now()),
+            OutputFormat::Json | OutputFormat::StreamJson => {
+                format_list_as_json(&sessions, &setup.cwd)
+            }
+        });
         return Some(listed.map_err(|error| Failure::general(error.to_string())));
     }
     let identifier = arguments.delete_session.as_ref()?;

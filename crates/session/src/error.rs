@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::listing::SessionSummary;
+
+/// Maximum number of sessions in a message.
+const LISTED: usize = 20;
+
 /// Failure of the session store. Where Gemini CLI 0.61 has a message, it is used unchanged; callers
 /// put its `Error resuming session: ` (or `starting`, `importing session from file`) before the
 /// message.
@@ -20,6 +25,14 @@ pub enum SessionError {
         identifier: String,
         /// Folder that was searched.
         folder: PathBuf,
+    },
+    /// Several sessions have an id with this beginning.
+    #[error("Several sessions have an id that begins with \"{identifier}\":{}", lines(sessions))]
+    AmbiguousIdentifier {
+        /// Beginning that was given.
+        identifier: String,
+        /// Sessions with this beginning.
+        sessions: Vec<SessionSummary>,
     },
     /// The id of a new session is already used by another session.
     #[error(
@@ -62,6 +75,16 @@ pub enum SessionError {
     /// The file system reported an error.
     #[error(transparent)]
     Files(#[from] pollux_fs::Error),
+}
+
+/// Returns the first sessions, each on a line that begins with a line end.
+fn lines(sessions: &[SessionSummary]) -> String {
+    let line = |session: &SessionSummary| {
+        format!("\n  {}. {} [{}]", session.index, session.short_title(), session.id)
+    };
+    let more = sessions.len().saturating_sub(LISTED);
+    let rest = (more > 0).then(|| format!("\n  and {more} more"));
+    sessions.iter().take(LISTED).map(line).chain(rest).collect()
 }
 
 fn holder(process: Option<u32>) -> String {

@@ -34,7 +34,7 @@ mod stored;
 
 pub use error::SessionError;
 pub use figures::{ModelFigures, RecordedFigures, ToolFigures};
-pub use listing::{SessionSummary, age, format_deleted, format_list};
+pub use listing::{SessionSummary, age, format_deleted, format_list, format_list_as_json};
 pub use log::SessionLog;
 pub use prompts::{PromptLog, recent_prompts};
 pub use resume::SessionData;

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use pollux_protocol::plain_text::{for_terminal, one_line};
+use serde_json::{Value, json};
 
 use crate::error::SessionError;
 use crate::log::timestamp;
@@ -49,6 +50,31 @@ impl SessionSummary {
     /// Returns the title shown in the list.
     pub fn title(&self) -> &str {
         self.summary.as_deref().unwrap_or(&self.first_message)
+    }
+
+    /// Returns the title, cut if it is too long.
+    pub(crate) fn short_title(&self) -> String {
+        let title = self.title();
+        if title.chars().count() > TITLE_LENGTH {
+            title.chars().take(TITLE_LENGTH - 3).chain("...".chars()).collect()
+        } else {
+            title.to_owned()
+        }
+    }
+
+    /// Returns the session of the project in `folder` as a JSON object.
+    fn to_json(&self, folder: &Path) -> Value {
+        json!({
+            "index": self.index,
+            "id": self.id,
+            "title": self.title(),
+            "firstMessage": self.first_message,
+            "startTime": self.start_time,
+            "lastUpdated": self.last_updated,
+            "cwd": folder.display().to_string(),
+            "file": self.path.display().to_string(),
+            "isDamaged": self.is_damaged,
+        })
     }
 }
 
@@ -222,12 +248,7 @@ pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Time
     }
     let mut text = format!("\nAvailable sessions for this project ({}):\n", sessions.len());
     for session in sessions {
-        let title = session.title();
-        let title: String = if title.chars().count() > TITLE_LENGTH {
-            title.chars().take(TITLE_LENGTH - 3).chain("...".chars()).collect()
-        } else {
-            title.to_owned()
-        };
+        let title = session.short_title();
         let mark = if current == Some(&*session.id) { ", current" } else { "" };
         let age = age(&session.last_updated, now);
         // Writing to a string cannot fail.
@@ -235,6 +256,12 @@ pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Time
             writeln!(text, "  {}. {title} ({age}{mark}) [{}]", session.index, session.id);
     }
     text
+}
+
+/// Returns the sessions of the project in `folder` as a JSON array, with a final line feed.
+pub fn format_list_as_json(sessions: &[SessionSummary], folder: &Path) -> String {
+    let list: Value = sessions.iter().map(|session| session.to_json(folder)).collect();
+    format!("{list:#}\n")
 }
 
 /// Returns the text that `--delete-session` prints on stdout, without a final line feed.

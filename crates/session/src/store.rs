@@ -16,6 +16,9 @@ use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
 
+/// Minimum length of the beginning of an id that selects a session, in bytes.
+const SHORTEST_PREFIX: usize = 4;
+
 /// Maximum size of a session of one JSON object that is read whole, in bytes.
 const LARGEST_OLD: u64 = 1 << 30;
 
@@ -83,11 +86,12 @@ impl SessionStore {
         listing::list(&self.chats)
     }
 
-    /// Returns the session with this `identifier`: `latest`, an id, or a number of the list.
+    /// Returns the session with this `identifier`: `latest`, an id, a number of the list, or the
+    /// beginning of an id.
     ///
     /// # Errors
     /// [`SessionError::NoneFound`] (for `latest`, callers print a warning and start a new session),
-    /// [`SessionError::InvalidIdentifier`].
+    /// [`SessionError::InvalidIdentifier`], [`SessionError::AmbiguousIdentifier`].
     pub fn find(&self, identifier: &str) -> Result<SessionSummary, SessionError> {
         let identifier = identifier.trim();
         let mut sessions = self.list()?;
@@ -98,10 +102,21 @@ impl SessionStore {
         if sessions.is_empty() {
             return Err(SessionError::NoneFound);
         }
-        choose(sessions, identifier).ok_or_else(|| SessionError::InvalidIdentifier {
-            identifier: identifier.to_owned(),
-            folder: self.chats.clone(),
-        })
+        if let Some(chosen) = choose(&sessions, identifier) {
+            return Ok(sessions.swap_remove(chosen));
+        }
+        let mut matches = by_prefix(sessions, identifier);
+        match matches.len() {
+            1 => Ok(matches.swap_remove(0)),
+            0 => Err(SessionError::InvalidIdentifier {
+                identifier: identifier.to_owned(),
+                folder: self.chats.clone(),
+            }),
+            _ => Err(SessionError::AmbiguousIdentifier {
+                identifier: identifier.to_owned(),
+                sessions: matches,
+            }),
+        }
     }
 
     /// Reads the content of a session, without resuming it.
@@ -181,11 +196,12 @@ impl SessionStore {
         identifier: &str,
         current: Option<&str>,
     ) -> Result<SessionSummary, SessionError> {
-        let sessions = self.list()?;
+        let mut sessions = self.list()?;
         if sessions.is_empty() {
             return Err(SessionError::NothingToDelete);
         }
-        let session = choose(sessions, identifier.trim())
+        let session = choose(&sessions, identifier.trim())
+            .map(|chosen| sessions.swap_remove(chosen))
             .ok_or_else(|| SessionError::InvalidForDeletion(identifier.to_owned()))?;
         if current == Some(&*session.id) {
             return Err(SessionError::Current);
@@ -338,14 +354,22 @@ fn living_lines(
     Ok(Some(lines))
 }
 
-/// Chooses a session by id first, then by a number written as in the list.
-fn choose(sessions: Vec<SessionSummary>, identifier: &str) -> Option<SessionSummary> {
+/// Returns the position of a session: by its id first, then by a number written as in the list.
+fn choose(sessions: &[SessionSummary], identifier: &str) -> Option<usize> {
     let by_id = sessions.iter().position(|session| session.id == identifier);
     let by_number = || {
         let number: usize = identifier.parse().ok()?;
         (number.to_string() == identifier).then_some(number)?.checked_sub(1)
     };
-    sessions.into_iter().nth(by_id.or_else(by_number)?)
+    by_id.or_else(by_number).filter(|position| *position < sessions.len())
+}
+
+/// Returns the sessions whose id begins with a text of at least [`SHORTEST_PREFIX`] bytes.
+fn by_prefix(mut sessions: Vec<SessionSummary>, prefix: &str) -> Vec<SessionSummary> {
+    sessions.retain(|session| {
+        prefix.len() >= SHORTEST_PREFIX && !session.is_damaged && session.id.starts_with(prefix)
+    });
+    sessions
 }
 
 fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {

@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
     pub(crate) include_directories: Vec<String>,
 
-    /// Continue a session: the latest, or that of this number or id
+    /// Continue a session: the latest, or that of this number, id or beginning of an id
     #[arg(short, long, value_name = "SESSION", num_args = 0..=1, default_missing_value = LATEST)]
     pub(crate) resume: Option<String>,
 
@@ -110,7 +110,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID")]
     pub(crate) session_id: Option<String>,
 
-    /// List the sessions of this project and exit
+    /// List the sessions of this project and exit; as JSON with -o json
     #[arg(long)]
     pub(crate) list_sessions: bool,
 

@@ -28,6 +28,63 @@ fn id_of(run: &Finished) -> String {
 }
 
 #[test]
+fn a_session_is_resumed_by_the_beginning_of_its_id() {
+    let stage = Stage::new();
+    for id in ["alpha-one", "alpha-two", "beta-one", "1234-x"] {
+        session(&stage, id, id);
+    }
+    for (prefix, id) in [("beta", "beta-one"), ("alpha-t", "alpha-two"), ("1234", "1234-x")] {
+        stage.server.stream(reply().text("more"));
+        let run = stage.pollux(&["-r", prefix, "-o", "json", "-p", "go"]).run();
+        run.assert_code(0);
+        assert_eq!(id_of(&run), id);
+    }
+    let run = stage.pollux(&["-r", "alpha", "-p", "go"]).run();
+    run.assert_code(42);
+    let expected = "Error resuming session: Several sessions have an id that begins with \"alpha\":\n  1. alpha-one [alpha-one]\n  2. alpha-two [alpha-two]\n";
+    assert_eq!(run.stderr_text(), expected);
+    for unknown in ["bet", "gamma", "session-"] {
+        let run = stage.pollux(&["-r", unknown, "-p", "go"]).run();
+        run.assert_code(42);
+        assert!(run.stderr_text().contains("Invalid session identifier"), "{}", run.report());
+    }
+    // A deletion needs the whole id.
+    let run = stage.pollux(&["--delete-session", "beta"]).run();
+    assert!(run.stderr_text().contains("Invalid session identifier"), "{}", run.report());
+}
+
+#[test]
+fn the_list_of_sessions_can_be_json() {
+    let stage = Stage::new();
+    let list = |flags: &[&str]| {
+        let run = stage.program().args(["--list-sessions"]).args(flags).run();
+        run.assert_code(0);
+        run
+    };
+    assert_eq!(list(&["-o", "json"]).json(), json!([]));
+    session(&stage, "one", "first \u{1b}[31mprompt");
+    session(&stage, "two", "second prompt");
+    let listed = list(&["-o", "json"]).json();
+    let fields = |key: &str| {
+        let sessions = listed.as_array().unwrap().iter();
+        sessions.map(|session| session[key].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(fields("index"), [1, 2]);
+    assert_eq!(fields("id"), ["one", "two"]);
+    assert_eq!(fields("title")[1], "second prompt");
+    assert!(!fields("title")[0].as_str().unwrap().contains('\u{1b}'), "{listed}");
+    let cwd = stage.home.project().canonicalize().unwrap();
+    assert_eq!(fields("cwd"), [json!(cwd), json!(cwd)]);
+    for key in ["startTime", "lastUpdated"] {
+        let time = fields(key)[0].as_str().unwrap().parse::<jiff::Timestamp>();
+        assert!(time.is_ok(), "{listed}");
+    }
+    // A setting does not change the output that scripts for Gemini CLI read.
+    stage.home.settings(&json!({"output": {"format": "json"}}));
+    assert!(list(&[]).stdout_text().contains("Available sessions for this project (2):"));
+}
+
+#[test]
 fn a_run_that_fails_before_it_begins_leaves_its_id_free() {
     let stage = Stage::with([reply().text("ok")]);
     stage.pollux(&["--session-id", "build-1"]).run().assert_code(42);
