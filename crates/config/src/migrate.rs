@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use crate::schema::{insert, lookup, take};
 
+pub(crate) mod flat;
+
 #[cfg(test)]
 mod tests;
 

@@ -27,6 +27,9 @@ pub enum RemarkKind {
     WrongValue(Issue),
     /// The key has a new name, but the old one still takes effect.
     OldName,
+    /// The key belongs to the first format of settings files, and has no effect. Contains the key
+    /// of the current format.
+    Flat(&'static str),
     /// A later key of the same name in the same object hides this one.
     Hidden,
     /// The key has no effect in this file, for this reason.
@@ -41,6 +44,7 @@ impl RemarkKind {
             Self::NotActedOn => "not-acted-on",
             Self::WrongValue(_) => "wrong-value",
             Self::OldName => "old-name",
+            Self::Flat(_) => "flat",
             Self::Hidden => "hidden",
             Self::NotHonoured(_) => "not-honoured",
         }
@@ -78,6 +82,7 @@ fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -
     };
     let mut found = Vec::new();
     found.extend(not_in_effect(&value, file.kind, layer));
+    let original = value.clone();
     let steps = migrate::migrate(&mut value);
     found.extend(
         migrate::old_keys(&steps).into_iter().map(|key| (key.to_owned(), RemarkKind::OldName)),
@@ -91,6 +96,13 @@ fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -
         let meant = schema::suggestion(&key);
         (key, RemarkKind::Unknown(meant))
     }));
+    for (key, kind) in &mut found {
+        if matches!(kind, RemarkKind::Unknown(_) | RemarkKind::WrongValue(_))
+            && let Some(new) = migrate::flat::new_key(&original, key)
+        {
+            *kind = RemarkKind::Flat(new);
+        }
+    }
     let remark = |(key, kind): (String, RemarkKind)| Remark {
         path: path.clone(),
         position: place_of(&places, &key),

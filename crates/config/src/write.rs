@@ -7,10 +7,12 @@
 use std::path::{Path, PathBuf};
 
 use pollux_fs::{Expectation, Fingerprint, WriteOptions};
+use serde_json::Value;
 
 use crate::error::SyntaxError;
 use crate::load::MAX_BYTES;
 use crate::migrate::{self, Step};
+use crate::schema::lookup;
 use crate::{ConfigError, Places, edit, files, jsonc};
 
 #[cfg(test)]
@@ -123,16 +125,26 @@ pub fn migrate_file(scope: FileScope, path: &Path) -> Result<Vec<&'static str>, 
     let Some((text, _)) = read(path)? else { return Ok(Vec::new()) };
     let broken = |error: SyntaxError| ConfigError::Broken(vec![error]);
     let mut value = jsonc::parse(path, &text).map_err(broken)?;
-    let found = migrate::old_keys(&migrate::migrate(&mut value));
+    let original = value.clone();
+    let mut found = migrate::old_keys(&all_steps(&mut value));
+    // A key may be moved twice, by way of a location that the file does not have.
+    found.retain(|key| lookup(&original, key).is_some());
     edit_file(scope, path, &|text| {
         // A new or empty file contains nothing to migrate.
         let Ok(mut value) = jsonc::parse(path, text) else { return Ok(text.to_owned()) };
-        migrate::migrate(&mut value).iter().try_fold(text.to_owned(), |text, step| match step {
+        all_steps(&mut value).iter().try_fold(text.to_owned(), |text, step| match step {
             Step::Set(key, value) => edit::set(path, &text, &names(key), value),
             Step::Remove(key) => edit::unset(path, &text, &names(key)),
         })
     })?;
     Ok(found)
+}
+
+/// Moves the old keys of a layer, those of the first format included.
+fn all_steps(layer: &mut Value) -> Vec<Step> {
+    let mut steps = migrate::flat::migrate(layer);
+    steps.extend(migrate::migrate(layer));
+    steps
 }
 
 fn names(key: &str) -> Vec<&str> {

@@ -123,3 +123,12 @@ fn the_steps_do_the_same_to_the_file() {
     assert!(migrate(&mut read).is_empty());
     assert_eq!(read, layer);
 }
+
+#[test]
+fn keys_of_the_first_format_have_places_in_the_current_one() {
+    for (old, new) in flat::MOVES {
+        let is_known = crate::schema::find(new).is_some() || crate::schema::is_group(new);
+        assert!(is_known || MOVES.iter().any(|(old, ..)| old == new), "{old} -> {new}");
+        assert!(crate::schema::find(old).is_none(), "{old} has a meaning of its own");
+    }
+}

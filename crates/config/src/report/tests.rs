@@ -31,7 +31,7 @@ fn each_kind_of_remark() {
   "mcpServers": { "x": { "comand": "y" } }
 }"#;
     let expected = [
-        ("theme", "unknown", 2),
+        ("theme", "flat", 2),
         ("general.vimMode", "hidden", 4),
         ("general.vimMode", "not-acted-on", 5),
         ("general.disableAutoUpdate", "old-name", 6),

@@ -52,6 +52,11 @@ fn words(kind: &RemarkKind) -> String {
         RemarkKind::NotActedOn => "this version of Pollux does not implement it".to_owned(),
         RemarkKind::WrongValue(issue) => issue.message.clone(),
         RemarkKind::OldName => "an old name, which still works; see config migrate".to_owned(),
+        RemarkKind::Flat(new) => {
+            format!(
+                "a name of the first settings format, without effect; config migrate moves it to {new}"
+            )
+        }
         RemarkKind::Hidden => "overridden by a later entry with the same name".to_owned(),
         RemarkKind::NotHonoured(reason) => format!("without effect here: {reason}"),
     }

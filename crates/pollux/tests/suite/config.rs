@@ -301,7 +301,7 @@ fn report_names_what_does_nothing() {
     );
     let text = reported(&stage, &["report"]);
     let expected = format!(
-        "{}:\n  2: theme: no setting has this key; did you mean ui.theme?\n  \
+        "{}:\n  2: theme: a name of the first settings format, without effect; config migrate moves it to ui.theme\n  \
          4: general.vimMode: this version of Pollux does not implement it\n  \
          5: general.disableAutoUpdate: an old name, which still works; see config migrate\n  \
          6: general.maxAttempts: Expected number, received string\n",
@@ -315,7 +315,7 @@ fn report_names_what_does_nothing() {
         .iter()
         .map(|remark| remark["kind"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(kinds, ["unknown", "not-acted-on", "old-name", "wrong-value"]);
+    assert_eq!(kinds, ["flat", "not-acted-on", "old-name", "wrong-value"]);
     fs::remove_file(user_file(&stage)).unwrap();
     assert_eq!(self::reported(&stage, &["report"]), "There are no settings files.\n");
 }
@@ -339,6 +339,32 @@ fn migrate_gives_old_keys_their_new_names() {
     );
     let none = json_of(&stage, &["migrate", "--project"]);
     assert_eq!(none["keys"], json!([]));
+}
+
+#[test]
+fn migrate_moves_the_keys_of_the_first_format() {
+    let stage = Stage::new();
+    let old = "{\n  // mine\n  \"model\": \"gemini-2.5-flash\",\n  \"contextFileName\": \"NOTES.md\",\n  \"maxSessionTurns\": 7, // few\n  \"disableAutoUpdate\": true,\n  \"theme\": \"old\",\n  \"ui\": { \"theme\": \"new\" }\n}\n";
+    stage.home.user_file("settings.json", old);
+    // As in Gemini CLI, the keys have no effect where they are.
+    assert!(!reported(&stage, &["list"]).contains("NOTES.md"));
+    let report = reported(&stage, &["report"]);
+    assert!(report.contains("3: model: a name of the first settings format"), "{report}");
+    let migrated = json_of(&stage, &["migrate"]);
+    let keys = ["model", "contextFileName", "disableAutoUpdate", "maxSessionTurns", "theme"];
+    assert_eq!(migrated["keys"], json!(keys));
+    for (key, value) in [
+        ("model.name", "gemini-2.5-flash"),
+        ("context.fileName", "NOTES.md"),
+        ("model.maxSessionTurns", "7"),
+        ("general.enableAutoUpdate", "false"),
+        ("ui.theme", "new"),
+    ] {
+        assert_eq!(reported(&stage, &["get", key]).trim().trim_matches('"'), value, "{key}");
+    }
+    let text = fs::read_to_string(user_file(&stage)).unwrap();
+    assert!(text.contains("// mine") && !text.contains("contextFileName"), "{text}");
+    assert_eq!(json_of(&stage, &["migrate"])["keys"], json!([]));
 }
 
 #[test]
