@@ -16,6 +16,7 @@ use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
 pub(crate) mod approval;
+mod danger;
 mod finder;
 mod form;
 mod level;

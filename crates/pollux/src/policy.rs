@@ -56,14 +56,15 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     if as_json {
         let reported = json!({
             "command": command,
-            "mode": mode.as_str(),
+            "mode": mode.flag(),
             "interactive": judgement(&asking, true),
             "headless": judgement(&alone, false),
             "analysis": in_json(&line),
         });
         return format!("{reported:#}\n");
     }
-    let mut lines = vec![format!("Command: {}", visible(command)), format!("Mode: {mode}")];
+    let mut lines =
+        vec![format!("Command: {}", visible(command)), format!("Mode: {}", mode.flag())];
     lines.extend(in_words(&line));
     lines.push("With a user:".to_owned());
     lines.extend(reported(&asking, true));

@@ -3,6 +3,7 @@
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::command_line::{CommandLine, Does, Unfamiliar};
 
+use super::danger::dangerous;
 use super::finder::Finder;
 use super::form::Form;
 use super::matching::{Meaning, meaning};
@@ -15,6 +16,11 @@ use crate::judgement::{Judgement, PartJudgement};
 use crate::policy::Policy;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
+
+/// Reason to run a command that no rule allows.
+const ONLY_READS: &str = "it only reads";
+/// Reason to run a line that no rule allows, in the mode that allows changes of files.
+const ONLY_EDITS: &str = "it only reads, and writes only files of the workspace";
 
 /// Programs that only read, whatever their arguments are: the safe list of Gemini CLI. On a system
 /// whose kernel cannot confine a command to reading, only these programs run without a question.
@@ -176,7 +182,17 @@ impl<'p> Line<'_, 'p> {
         let redirects = assumes.iter().any(|found| matches!(found, Assumption::Editable(_)));
         let level = Some(self.level(judged, redirects));
         let intended = Some(self.intended_level(judged, redirects));
-        Outcome { level, intended, assumes, ..Outcome::new(Ruling::Allow, rule) }
+        // No rule allows a command that only reads. The line is reported with the rule that allows
+        // the others.
+        let decisive = judged.iter().find(|judged| !judged.only_reads);
+        let rule = decisive.map_or(rule, |judged| judged.rule);
+        let reason = match decisive {
+            Some(_) => None,
+            None if judged.is_empty() => None,
+            None if redirects => Some(ONLY_EDITS.to_owned()),
+            None => Some(ONLY_READS.to_owned()),
+        };
+        Outcome { level, intended, assumes, reason, ..Outcome::new(Ruling::Allow, rule) }
     }
 
     /// Allows a line that needs approval to run with read-only access, if the settings enable this
@@ -341,6 +357,14 @@ impl<'p> Line<'_, 'p> {
                     "git runs programs that the folder configures, and the folder is not trusted";
                 Judged::ask(judged.rule, reason.to_owned())
             }
+            Ruling::Allow
+                if is_general
+                    && !is_yolo(self.query)
+                    && let Some(dangerous) = dangerous(part) =>
+            {
+                let reason = format!("{dangerous} is dangerous, and no rule names it");
+                Judged::ask(judged.rule, reason)
+            }
             Ruling::Allow => match doubt.filter(|_| judged.ruling == Ruling::Allow) {
                 None => judged,
                 Some(rule) => {
@@ -352,7 +376,7 @@ impl<'p> Line<'_, 'p> {
             Ruling::AskUser => {
                 let is_strict = judged.rule.is_some_and(Rule::is_strict);
                 if is_general && !is_strict && !is_git && self.only_reads(part) {
-                    let reason = Some("it only reads".to_owned());
+                    let reason = Some(ONLY_READS.to_owned());
                     let rule = judged.rule;
                     Judged { reason, only_reads: true, ..Judged::new(Ruling::Allow, rule) }
                 } else if is_general

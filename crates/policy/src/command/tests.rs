@@ -178,8 +178,52 @@ fn a_rule_that_names_an_option_or_subcommand_covers_it() {
 #[test]
 fn a_rule_without_a_condition_covers_every_line() {
     let policy = policy(false, &rule("", "allow"));
-    for line in ["eval $x", "rm -rf x", "( ", "a > /dev/null", "source x", "<&-eval x"] {
+    for line in ["eval $x", "rm x", "( ", "a > /dev/null", "source x", "<&-eval x"] {
         assert_eq!(say(&policy, line, ApprovalMode::Default), "allow", "{line}");
+    }
+}
+
+#[test]
+fn a_rule_without_a_condition_does_not_cover_dangerous_commands() {
+    let general = policy(false, &rule("", "allow"));
+    let named = rule("commandPrefix = \"rm -rf x\"", "allow").replace("100", "900");
+    let named = policy(false, &(rule("", "allow") + &named));
+    assert_eq!(say(&named, "rm -rf x", ApprovalMode::Default), "allow");
+    for (line, is_dangerous) in [
+        ("rm -rf ~", true),
+        ("rm -f a", true),
+        ("rm -v -R a", true),
+        ("rm --recurs a", true),
+        ("/bin/RM -fr a", true),
+        ("make; rm -rf a", true),
+        ("for x in a b; do rm -r $x; done", true),
+        ("env rm -rf /", true),
+        ("timeout 5 sh -c 'rm -rf a'", true),
+        ("find . -name x -delete", true),
+        ("find . -exec rm {} +", true),
+        ("rg --pre=cat x", true),
+        ("rg -nz x", true),
+        ("git -c core.pager=x log", true),
+        ("git diff --output=x", true),
+        ("git log --ext-diff", true),
+        ("base64 -o x y", true),
+        ("rm a", false),
+        ("rm -i a", false),
+        ("rm -- -rf", false),
+        ("find . -name -delete.txt", false),
+        ("git commit -c HEAD", false),
+        ("git push origin main", false),
+        ("rg -n x", false),
+        ("touch x", false),
+    ] {
+        for (mode, asks) in [
+            (ApprovalMode::Default, is_dangerous),
+            (ApprovalMode::AutoEdit, is_dangerous),
+            (ApprovalMode::Yolo, false),
+        ] {
+            let expected = if asks { "ask_user" } else { "allow" };
+            assert_eq!(say(&general, line, mode), expected, "{mode} {line}");
+        }
     }
 }
 

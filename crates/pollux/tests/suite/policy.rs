@@ -56,6 +56,44 @@ fn a_file_of_the_person_allows_and_denies() {
 }
 
 #[test]
+fn a_rule_for_the_whole_tool_does_not_allow_dangerous_commands() {
+    for (flags, runs) in [(&[][..], false), (&["--yolo"], true)] {
+        let stage = running(&["rm -rf sub", "rm notes.md"]);
+        stage.home.user_file("policies/my.toml", rule("run_shell_command", "allow", ""));
+        stage.home.project_file("sub/a", "a").project_file("notes.md", "n");
+        stage.pollux(&[flags, &["-p", "go"]].concat()).run().assert_code(0);
+        let reported = answers(&stage);
+        let refused = reported[0].ends_with("Reason: rm -rf is dangerous, and no rule names it.");
+        assert_eq!(refused, !runs, "{reported:?}");
+        assert_eq!(stage.home.project().join("sub/a").exists(), !runs);
+        assert!(!stage.home.project().join("notes.md").exists());
+    }
+}
+
+#[test]
+fn an_explanation_names_the_mode_and_the_reason() {
+    let stage = Stage::new();
+    for (line, reason) in [
+        ("ls", "with priority 1.01; it only reads\n"),
+        (
+            "echo x > a",
+            "with priority 1.01; it only reads, and writes only files of the workspace\n",
+        ),
+        ("frob", "with priority 1.01; the effects of frob are not known\n"),
+    ] {
+        let explain = ["policy", "explain", "--mode", "auto_edit", line];
+        let run = stage.program().args(explain).run();
+        run.assert_code(0);
+        let text = run.stdout_text();
+        assert!(text.contains("\nMode: auto_edit\n"), "{text}");
+        assert!(text.contains(", by Default: write.toml:") && text.contains(reason), "{text}");
+        let run = stage.program().args([&explain[..4], &["--json", line]].concat()).run();
+        assert_eq!(run.json()["mode"], "auto_edit");
+        assert!(run.json()["interactive"]["reason"].is_string(), "{}", run.report());
+    }
+}
+
+#[test]
 fn flags_say_which_files_count() {
     let deny = rule("glob", "deny", "");
     for (flag, offered) in [("--policy", true), ("--admin-policy", false)] {
