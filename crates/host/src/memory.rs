@@ -46,6 +46,11 @@ impl Memory {
         };
         let files = context::discover(&memory.options());
         files.warnings.iter().for_each(|warning| setup.notices.notice(warning));
+        if setup.options.debug {
+            for file in files.by_origin().flat_map(|(_, files)| files) {
+                setup.notices.notice(&format!("Read context: {}", file.path.display()));
+            }
+        }
         memory.reported.update(|reported| reported.replace(&memory.system_section(&files), None));
         *memory.files() = files;
         memory

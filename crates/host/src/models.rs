@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
+use pollux_net::RequestTrace;
 use pollux_protocol::Models;
 
 use crate::error::HostError;
@@ -39,6 +40,10 @@ impl Setup {
             user_settings: self.places.user_settings(),
             cwd: self.cwd.clone(),
             http: None,
+            trace: self.options.debug.then(|| {
+                let notices = Arc::clone(&self.notices);
+                RequestTrace::new(move |line| notices.notice(line))
+            }),
             replay: self.options.replay.clone(),
             record: self.options.record.clone(),
             prices: Some(self.places.pollux_dir().join(crate::budget::PRICES)),

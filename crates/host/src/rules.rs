@@ -53,6 +53,11 @@ pub(crate) fn read(
     for warning in &found.warnings {
         notices.notice(warning);
     }
+    if options.debug {
+        for path in &found.read {
+            notices.notice(&format!("Read policies: {}", path.display()));
+        }
+    }
     let mut file = found.file;
     let errors: Vec<String> = file
         .problems

@@ -7,8 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use pollux_config::context;
 use pollux_config::{
-    Accepted, ApprovalRequest, Environment, LoadOptions, Loaded, PendingSettings, Places,
-    ProjectIdentity, TelemetrySettings, names as variables,
+    Accepted, ApprovalRequest, Environment, LayerFileState, LoadOptions, Loaded, PendingSettings,
+    Places, ProjectIdentity, TelemetrySettings, names as variables,
 };
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
@@ -133,6 +133,7 @@ impl Setup {
         report_pending_warnings(&places, sink);
         options.debug |= asks_for_debug(&loaded.environment);
         if options.debug {
+            report_files(&loaded, sink);
             for (path, key) in &loaded.unknown_keys {
                 sink.notice(&format!("Unknown setting in {}: {key}", path.display()));
             }
@@ -279,6 +280,23 @@ fn asks_for_sandbox(setting: &serde_json::Value) -> bool {
         serde_json::Value::String(name) => !matches!(name.as_str(), "" | "false" | "0"),
         serde_json::Value::Object(fields) => fields.get("enabled").is_some_and(asks_for_sandbox),
         _ => false,
+    }
+}
+
+/// Reports which settings files and `.env` file were read, and why others were not.
+fn report_files(loaded: &Loaded, notices: &dyn Notices) {
+    for file in &loaded.files {
+        let path = file.path.display();
+        match &file.state {
+            LayerFileState::Read => notices.notice(&format!("Read settings: {path}")),
+            LayerFileState::Absent => {}
+            LayerFileState::Skipped(reason) => {
+                notices.notice(&format!("Did not read settings: {path}: {reason}"));
+            }
+        }
+    }
+    if let Some(dotenv) = &loaded.dotenv {
+        notices.notice(&format!("Read environment: {}", dotenv.path.display()));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pollux_config::{Environment, Settings};
-use pollux_net::HttpClient;
+use pollux_net::{HttpClient, RequestTrace};
 
 /// Inputs for the creation of the models of a run.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct ModelsOptions {
     pub cwd: PathBuf,
     /// Client for requests; if `None`, it is built from the environment.
     pub http: Option<HttpClient>,
+    /// Trace of the requests, for debugging.
+    pub trace: Option<RequestTrace>,
     /// Recording that responses are read from.
     pub replay: Option<ReplaySource>,
     /// File that responses are recorded in (`--record-responses`).

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use http::HeaderValue;
 use pollux_config::{Environment, names as variables};
-use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient};
+use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient, RequestTrace};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
 
@@ -27,6 +27,7 @@ pub(crate) struct Wiring {
     pub(crate) content: Backoff,
     connection: Backoff,
     http: Option<HttpClient>,
+    trace: Option<RequestTrace>,
     max_attempts: u32,
     retry_fetch_errors: bool,
 }
@@ -45,6 +46,7 @@ impl Wiring {
             content: Backoff::MID_STREAM.with_environment(&lookup),
             connection: Backoff::CONNECTION.with_environment(&lookup),
             http: options.http.clone(),
+            trace: options.trace.clone(),
             max_attempts: options.settings.max_attempts(),
             retry_fetch_errors: options.settings.boolean("general.retryFetchErrors"),
             environment,
@@ -61,15 +63,17 @@ impl Wiring {
         direct: bool,
         authoriser: Arc<dyn Authoriser>,
     ) -> Result<Exchange, ModelError> {
+        let trace = self.trace.clone();
         let http = match (&self.http, direct) {
             (Some(http), _) => http.clone(),
             (None, true) => client(ClientOptions {
                 headers_timeout: LOCAL_PATIENCE,
+                trace,
                 ..ClientOptions::default()
             })?,
             (None, false) => {
                 let lookup = |name: &str| self.environment.get(name).map(str::to_owned);
-                client(ClientOptions::from_environment(&lookup))?
+                client(ClientOptions { trace, ..ClientOptions::from_environment(&lookup) })?
             }
         };
         http.prepare(base);

@@ -24,6 +24,7 @@ mod options;
 mod proxy;
 mod request;
 mod response;
+mod trace;
 
 pub use certificates::install_crypto_provider;
 pub use events::EventStream;
@@ -31,11 +32,13 @@ pub use options::{ClientOptions, ProxySetting};
 pub use proxy::NoProxy;
 pub use request::HttpRequest;
 pub use response::Response;
+pub use trace::RequestTrace;
 
 use certificates::Roots;
 use exchange::Exchange;
 use proxy::ProxyRule;
 use request::SendProgress;
+use trace::TracedRequest;
 
 /// Maximum number of redirects that are followed within one origin.
 const MAX_REDIRECTS: usize = 3;
@@ -197,6 +200,10 @@ impl HttpClient {
             host,
         };
         let client = built.client.as_ref().map_err(|cause| exchange.no_certificates(cause))?;
+        let trace = self.shared.options.trace.as_ref();
+        let mut traced = trace.map(|trace| {
+            TracedRequest::start(trace, &request.method, &request.url, exchange.proxy.as_deref())
+        });
         let progress = SendProgress::start();
         let sending = client.execute(request.build(&progress));
         let limit = self.shared.options.headers_timeout;
@@ -206,7 +213,10 @@ impl HttpClient {
         };
         let answer = answer.map_err(|error| exchange.request_failed(&error))?;
         let idle = self.shared.options.idle_timeout;
-        Ok(Response::new(answer, exchange, idle, cancel.clone()))
+        if let Some(traced) = &mut traced {
+            traced.answered(answer.status());
+        }
+        Ok(Response::new(answer, exchange, idle, cancel.clone()).traced(traced))
     }
 }
 

@@ -25,7 +25,8 @@ pub mod sse;
 
 pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
-    ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, Response, install_crypto_provider,
+    ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace, Response,
+    install_crypto_provider,
 };
 pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_retryable_code};
 pub use pages::{Page, PageClient, Reach};

@@ -38,6 +38,8 @@ pub struct FoundPolicies {
     pub file: PolicyFile,
     /// Warnings for the user in addition to the problems.
     pub warnings: Vec<String>,
+    /// Files that were read.
+    pub read: Vec<PathBuf>,
 }
 
 impl FoundPolicies {
@@ -150,6 +152,7 @@ impl FoundPolicies {
     }
 
     fn add(&mut self, tier: Tier, path: &Path, text: &str) {
+        self.read.push(path.to_owned());
         self.file.extend(file::read(tier, path, text));
     }
 

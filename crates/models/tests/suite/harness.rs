@@ -20,6 +20,7 @@ pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
         user_settings: PathBuf::from("/home/u/.gemini/settings.json"),
         cwd: std::env::temp_dir(),
         http: None,
+        trace: None,
         replay: None,
         record: None,
         prices: None,

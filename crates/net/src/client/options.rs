@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::trace::RequestTrace;
+
 /// Options of an [`HttpClient`](super::HttpClient). The default has no proxy, no extra
 /// certificates, and the time limits of Gemini CLI 0.61.
 #[derive(Debug, Clone)]
@@ -20,6 +22,8 @@ pub struct ClientOptions {
     pub ca_files: Vec<PathBuf>,
     /// Proxy for all requests.
     pub proxy: Option<ProxySetting>,
+    /// Trace of all requests, for debugging.
+    pub trace: Option<RequestTrace>,
 }
 
 /// Proxy as configured by the user.
@@ -44,6 +48,7 @@ impl Default for ClientOptions {
             idle_timeout: Duration::from_mins(5),
             ca_files: Vec::new(),
             proxy: None,
+            trace: None,
         }
     }
 }

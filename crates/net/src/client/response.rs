@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::EventStream;
 use super::exchange::Exchange;
+use super::trace::TracedRequest;
 use crate::error::{Error, STATUS_BODY_LIMIT, StatusError, TimeoutPhase};
 
 /// Maximum time to wait for each piece of the body of an unsuccessful response.
@@ -21,6 +22,7 @@ pub struct Response {
     exchange: Exchange,
     idle_timeout: Duration,
     cancel: CancellationToken,
+    traced: Option<TracedRequest>,
 }
 
 impl Response {
@@ -30,7 +32,12 @@ impl Response {
         idle_timeout: Duration,
         cancel: CancellationToken,
     ) -> Self {
-        Self { inner, exchange, idle_timeout, cancel }
+        Self { inner, exchange, idle_timeout, cancel, traced: None }
+    }
+
+    /// Traces the response until it is dropped.
+    pub(super) fn traced(self, traced: Option<TracedRequest>) -> Self {
+        Self { traced, ..self }
     }
 
     /// Returns the HTTP status.
@@ -57,7 +64,12 @@ impl Response {
                 Err(Error::Timeout { phase: TimeoutPhase::Idle, host, limit })
             }
             Some(Ok(Err(error))) => Err(self.exchange.body_failed(&error)),
-            Some(Ok(Ok(chunk))) => Ok(chunk),
+            Some(Ok(Ok(chunk))) => {
+                if let (Some(traced), Some(_)) = (&mut self.traced, &chunk) {
+                    traced.received();
+                }
+                Ok(chunk)
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Network: the address of each request, the proxy, and the model.
 
+use std::time::Duration;
+
 use pollux_testkit::{ModelServer, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -103,4 +105,31 @@ fn debugging_tells_more_on_standard_error() {
         assert_eq!(run.stderr_text().matches(key).count(), 1, "{key}\n{}", run.report());
     }
     assert!(run.stderr_text().contains("Session ID: "), "{}", run.report());
+}
+
+#[test]
+fn debug_mode_reports_the_files_and_the_requests() {
+    for debug in [true, false] {
+        let stage = Stage::with([reply().text("Hi.").delay_before(Duration::from_millis(200))]);
+        stage.home.settings(&json!({"general": {"vimMode": false}}));
+        stage.home.user_file("policies/mine.toml", "").project_file("GEMINI.md", "Be brief.");
+        let flags: &[&str] = if debug { &["-d", "-p", "go"] } else { &["-p", "go"] };
+        let run = stage.pollux(flags).run();
+        run.assert_code(0);
+        assert_eq!(run.stdout_text(), "Hi.\n");
+        let stderr = run.stderr_text();
+        let (home, project) = (stage.home.gemini(), stage.home.project());
+        for line in [
+            format!("Read settings: {}\n", home.join("settings.json").display()),
+            format!("Read policies: {}\n", home.join("policies/mine.toml").display()),
+            format!("Read context: {}\n", project.join("GEMINI.md").display()),
+            format!(
+                "POST {}/v1beta/models/{MODEL}:streamGenerateContent: status 200, first byte after 0.",
+                stage.server.url()
+            ),
+        ] {
+            assert_eq!(stderr.contains(&line), debug, "{line}{}", run.report());
+        }
+        assert!(!stderr.contains("alt=sse") && !stderr.contains("key="), "{}", run.report());
+    }
 }
