@@ -16,11 +16,11 @@ pub(crate) const CONSENT_KINDS: [&str; 4] =
 /// Maximum number of names of one kind in the report.
 const MAX_NAMES: usize = 4;
 
-/// Kind of definitions below a `.gemini` folder.
+/// Kind of definitions in the home directory and the project.
 struct Definitions {
     plural: &'static str,
-    /// Folder below `.gemini`.
-    folder: &'static str,
+    /// Folders below the home directory and the project.
+    folders: &'static [&'static str],
     /// True for an entry of the folder that is a definition or may contain some.
     is_one: fn(&Path) -> bool,
 }
@@ -28,18 +28,22 @@ struct Definitions {
 const DEFINITIONS: [Definitions; 4] = [
     Definitions {
         plural: "custom commands",
-        folder: "commands",
+        folders: &[".gemini/commands"],
         is_one: |path| has_extension(path, "toml") || is_kind(path, EntryKind::Directory),
     },
     Definitions {
         plural: "skills",
-        folder: "skills",
+        folders: &[".gemini/skills", ".agents/skills"],
         is_one: |path| is_kind(&path.join("SKILL.md"), EntryKind::File),
     },
-    Definitions { plural: "subagents", folder: "agents", is_one: |path| has_extension(path, "md") },
+    Definitions {
+        plural: "subagents",
+        folders: &[".gemini/agents"],
+        is_one: |path| has_extension(path, "md"),
+    },
     Definitions {
         plural: "extensions",
-        folder: "extensions",
+        folders: &[".gemini/extensions"],
         is_one: |path| is_kind(&path.join("gemini-extension.json"), EntryKind::File),
     },
 ];
@@ -61,14 +65,19 @@ fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
     let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
     let names: Vec<String> = servers.into_iter().flatten().map(|(name, _)| name.clone()).collect();
     found.extend(listed("MCP servers", &names));
-    let mut folders = vec![places.gemini_dir()];
+    let mut roots = vec![places.home.as_path()];
     if loaded.trust.is_trusted() && cwd != places.home {
-        folders.push(cwd.join(pollux_config::GEMINI_DIR));
+        roots.push(cwd);
     }
     for definitions in &DEFINITIONS {
-        let names: Vec<String> = folders
+        let below = |root: &&Path| {
+            let root = root.to_path_buf();
+            definitions.folders.iter().map(move |folder| root.join(folder))
+        };
+        let names: Vec<String> = roots
             .iter()
-            .flat_map(|folder| entries(&folder.join(definitions.folder)))
+            .flat_map(below)
+            .flat_map(|folder| entries(&folder))
             .filter(|path| (definitions.is_one)(path))
             .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
             .collect();

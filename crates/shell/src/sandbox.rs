@@ -1,9 +1,9 @@
 //! Confinement of child processes by the kernel, in three levels (see [`ConfinementLevel`]).
 //!
-//! A confined child first runs this same program: `main` begins with a call of [`confined_child`],
-//! which reads a [`SandboxPlan`] from an inherited file, restricts its own process and replaces
-//! itself with the target program. If a restriction fails, the child does not start; the level is
-//! never weakened.
+//! A confined child first runs this same program: `main` begins with a call of
+//! [`helper`](crate::helper), which reads a [`SandboxPlan`] from an inherited file, restricts its
+//! own process and replaces itself with the target program. If a restriction fails, the child does
+//! not start; the level is never weakened.
 //! - `inspect` uses Landlock (files, signals, other processes) and seccomp (sockets, changes of
 //!   metadata), and no namespace. Landlock can only grant access, so reading is granted around each
 //!   secret.

@@ -143,7 +143,7 @@ impl Stage {
 
     /// Starts the session.
     pub(crate) fn start(mut self) -> Talk {
-        // A resumed session goes on with the same script.
+        // A resumed session continues the same script.
         let models = &self.models;
         self.script.get_or_insert_with(|| Arc::new(ScriptCheck(models.clone())));
         let (outlet, events) = Outlet::new("s", vec![self.log.clone()]);

@@ -16,7 +16,7 @@ mod tests;
 /// Maximum number of bytes of standard input that are read.
 pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
-/// Time without a byte after which the user is told that the program waits.
+/// Time without a byte after which a notice says that the program waits for input.
 const NOTICE: Duration = Duration::from_secs(1);
 
 /// Maximum number of bytes of one read.

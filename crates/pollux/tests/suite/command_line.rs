@@ -188,6 +188,8 @@ fn configuration_without_effect_is_reported_once() {
     stage.home.user_file("commands/git/commit.toml", "prompt = \"x\"");
     stage.home.user_file("commands/fix.toml", "prompt = \"x\"");
     stage.home.user_file("skills/release/SKILL.md", "---\nname: release\n---\n");
+    stage.home.user_file("../.agents/skills/own/SKILL.md", "---\nname: own\n---\n");
+    stage.home.project_file(".agents/skills/shared/SKILL.md", "---\nname: shared\n---\n");
     stage.home.user_file("agents/reviewer.md", "---\nname: reviewer\n---\n");
     stage.home.user_file("extensions/notes/gemini-extension.json", "{}");
     stage.home.project_file(".gemini/commands/tidy.toml", "prompt = \"x\"");
@@ -198,7 +200,7 @@ fn configuration_without_effect_is_reported_once() {
     for named in [
         "MCP servers (github, files)",
         "custom commands (fix, git, tidy)",
-        "skills (release)",
+        "skills (release, own, shared)",
         "subagents (reviewer)",
         "extensions (notes)",
         "general.checkpointing.enabled",
