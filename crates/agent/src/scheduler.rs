@@ -193,6 +193,7 @@ impl Scheduler<'_> {
             .make_contiguous()
             .sort_by_key(|queued| !self.toolset.facts(&queued.call.name).announces);
         let over_budget = queue.split_off(self.services.budget.take_calls(queue.len()).await);
+        self.outlet().measure(&Measurement::ToolQueue { depth: queue.len() });
         while !queue.is_empty() {
             batch.cancelled |= self.cancel.is_cancelled();
             if batch.cancelled || batch.refused {

@@ -139,7 +139,7 @@ impl Setup {
             }
         }
         refuse_sandbox(&options, &loaded)?;
-        report_trust(&loaded, &cwd, sink);
+        report_trust(&loaded, &cwd, &called_as, sink);
         idle::report(&loaded, &places, &cwd, sink);
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
             .map_err(|error| HostError::config(&error))?;
@@ -321,11 +321,11 @@ fn report_pending_warnings(places: &Places, notices: &dyn Notices) {
 }
 
 /// Reports that an untrusted folder runs in restricted mode, and how to trust it.
-fn report_trust(loaded: &Loaded, cwd: &Path, notices: &dyn Notices) {
+fn report_trust(loaded: &Loaded, cwd: &Path, called_as: &str, notices: &dyn Notices) {
     if !loaded.trust.is_trusted() {
         notices.notice(&format!(
             "Restricted mode: {} is not a trusted folder, so its settings, .env and context files are not read and the approval mode is \"default\". \
-             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently add it to trustedFolders.json.",
+             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently run {called_as} trust.",
             cwd.display()
         ));
     }

@@ -46,7 +46,7 @@ fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
         more => format!(" There are {more} more."),
     };
     let text = format!(
-        "No sign-in is configured. These models were found on this machine.{more}\n\
+        "No API key is set. These models were found on this machine.{more}\n\
          Which model do you want to use? To skip this question, use --model local/NAME"
     );
     let label = |(server, name): &(&LocalServer, &str)| {

@@ -16,7 +16,7 @@ pub(crate) fn greeting(version: &str, facts: &SessionFacts) -> String {
     let mut lines = vec![
         format!("Pollux {version}. Model: {model}. Mode: {}.", mode.flag()),
         format!("Folder: {} ({trust}).", folder.display()),
-        "/help lists the commands. A final backslash continues a line. Ctrl-C stops the work, Ctrl-D ends."
+        "/help lists the commands. A final backslash continues a line. Ctrl-C stops the turn, Ctrl-D quits."
             .to_owned(),
     ];
     if let Some(state) = resumed {

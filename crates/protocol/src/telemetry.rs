@@ -390,6 +390,11 @@ pub enum Measurement {
         /// Name of the model.
         model: String,
     },
+    /// Calls of an answer wait in the queue.
+    ToolQueue {
+        /// Number of calls.
+        depth: usize,
+    },
     /// The user approved a plan, and the model carries it out.
     PlanExecution {
         /// Approval mode in which the plan is carried out.

@@ -202,7 +202,8 @@ fn log_event(measurement: &Measurement, rules: &Rules<'_>) -> Option<LogEvent> {
         Measurement::ApiRequest(_)
         | Measurement::ApiResponse(_)
         | Measurement::ApiError(_)
-        | Measurement::InvalidStream { .. } => return None,
+        | Measurement::InvalidStream { .. }
+        | Measurement::ToolQueue { .. } => return None,
     })
 }
 

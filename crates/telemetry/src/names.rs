@@ -101,6 +101,7 @@ pub(crate) mod instrument {
         STARTUP = "gemini_cli.startup.duration", FractionHistogram, "ms", "Duration of the start, by phase.";
         MEMORY = "gemini_cli.memory.usage", Histogram, "bytes", "Memory of the process.";
         CPU = "gemini_cli.cpu.usage", FractionHistogram, "percent", "Processor time of the process.";
+        TOOL_QUEUE = "gemini_cli.tool.queue.depth", Histogram, "count", "Calls that wait in the queue.";
         TOOL_BREAKDOWN = "gemini_cli.tool.execution.breakdown", Histogram, "ms", "Duration of tool calls, by phase.";
         API_BREAKDOWN = "gemini_cli.api.request.breakdown", Histogram, "ms", "Duration of requests to models, by phase.";
         TOKEN_EFFICIENCY = "gemini_cli.token.efficiency", FractionHistogram, "ratio", "Share of the tokens of a request that were cached.";

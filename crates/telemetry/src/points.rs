@@ -66,6 +66,9 @@ pub(crate) fn points(measurement: &Measurement, asked: &Asked) -> Vec<Point> {
         Measurement::ContentRetryFailure(_) => {
             vec![Point::one(&instrument::CONTENT_RETRY_FAILURES, Attributes::new())]
         }
+        Measurement::ToolQueue { depth } => {
+            vec![Point::new(&instrument::TOOL_QUEUE, *depth as f64, Attributes::new())]
+        }
         Measurement::PlanExecution { mode } => {
             let attributes = pairs([("approval_mode", json!(mode.as_str()))]);
             vec![Point::one(&instrument::PLAN_EXECUTIONS, attributes)]

@@ -174,7 +174,9 @@ fn a_folder_is_trusted_without_its_items() {
 
     stage.alone().args(["trust", "--revoke", "."]).run().assert_code(0);
     stage.server.stream(pollux_testkit::reply().text("hi"));
-    assert!(go().run().stderr_text().contains("Restricted mode"));
+    let stderr = go().run().stderr_text();
+    let remedy = "to trust it permanently run pollux trust.";
+    assert!(stderr.contains("Restricted mode") && stderr.contains(remedy), "{stderr}");
     stage.alone().args(["trust", "no-such-folder"]).run().assert_code(1);
 }
 

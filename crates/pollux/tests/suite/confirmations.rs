@@ -21,7 +21,7 @@ impl Talk {
     fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Self {
         let terminal = change(stage.pollux(&[])).in_terminal(40, 100);
         let talk = Self { stage, terminal };
-        talk.wait("Ctrl-D ends.");
+        talk.wait("Ctrl-D quits.");
         talk.line("go");
         talk
     }

@@ -289,7 +289,8 @@ fn the_screen_in_the_docs_is_what_is_shown() {
     for asked in 1.. {
         asking.terminal.wait_for(
             |screen| {
-                questions(&screen.contents()) == asked || screen.contents().contains("Ctrl-D ends.")
+                questions(&screen.contents()) == asked
+                    || screen.contents().contains("Ctrl-D quits.")
             },
             SOON,
         );

@@ -152,7 +152,7 @@ fn a_person_is_asked_and_reported() {
         "Notification": [{ "hooks": [hook("cat > notified")] }],
     } }));
     let mut terminal = stage.pollux(&["--yolo"]).in_terminal(40, 100);
-    terminal.wait_for_text("Ctrl-D ends.", SOON);
+    terminal.wait_for_text("Ctrl-D quits.", SOON);
     terminal.send("/hooks");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("BeforeTool:", SOON);
@@ -184,7 +184,7 @@ fn hooks_are_switched_off_and_stay_off() {
     let stage = Stage::with([reply().text("done")]);
     stage.home.settings(&at("BeforeAgent", "", "echo no; exit 2"));
     let mut terminal = stage.pollux(&[]).in_terminal(40, 100);
-    terminal.wait_for_text("Ctrl-D ends.", SOON);
+    terminal.wait_for_text("Ctrl-D quits.", SOON);
     terminal.send("/hooks disable-all");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("Switched off: echo no; exit 2.", SOON);

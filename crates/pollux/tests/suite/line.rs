@@ -25,7 +25,7 @@ impl Talk {
     pub(super) fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Self {
         let terminal = change(stage.pollux(&[])).in_terminal(40, 100);
         let talk = Self { stage, terminal };
-        talk.wait_for_text("Ctrl-D ends.");
+        talk.wait_for_text("Ctrl-D quits.");
         talk.wait_for_prompt();
         talk
     }
@@ -582,7 +582,7 @@ fn the_terminal_is_given_back() {
     for (signal, code) in [(None, "code 0"), (Some(Signal::TERM), "code 143")] {
         let stage = Stage::new();
         let mut terminal = under_shell(&stage, &script);
-        terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
+        terminal.wait_for_text(&at_prompt("Ctrl-D quits."), SOON);
         match signal {
             None => terminal.send_key(Key::Ctrl('d')),
             Some(signal) => {
@@ -606,7 +606,7 @@ fn it_stops_and_goes_on() {
     let mut terminal = shell.in_terminal(40, 100);
     terminal.wait_for_text("shell:", SOON);
     terminal.send(&format!("$PROGRAM -m {MODEL}\r"));
-    terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
+    terminal.wait_for_text(&at_prompt("Ctrl-D quits."), SOON);
     terminal.send("half");
     terminal.wait_for_text("> half", SOON);
     terminal.send_key(Key::Ctrl('z'));
@@ -631,7 +631,7 @@ fn a_terminal_that_is_gone_ends_it() {
     let stage = Stage::with([reply().never_answer()]);
     // The shell ends with the terminal, so only the system tells the program about the hang-up.
     let terminal = under_shell(&stage, &format!("trap '' HUP; {PROCESS}"));
-    terminal.wait_for_text("Ctrl-D ends.", SOON);
+    terminal.wait_for_text("Ctrl-D quits.", SOON);
     terminal.send("go\r");
     stage.server.wait_for_requests(1, SOON);
     let process = process(&stage);
@@ -687,7 +687,7 @@ fn a_terminal_that_has_stopped_holds_up_no_signal() {
     let answer = reply().many_text_chunks(50_000).delay_before(Duration::from_millis(300));
     let stage = Stage::with([answer]);
     let mut terminal = under_shell(&stage, PROCESS);
-    terminal.wait_for_text(&at_prompt("Ctrl-D ends."), SOON);
+    terminal.wait_for_text(&at_prompt("Ctrl-D quits."), SOON);
     terminal.send("go\r");
     stage.server.wait_for_requests(1, SOON);
     terminal.send_key(Key::Ctrl('s'));

@@ -255,7 +255,7 @@ fn at_the_terminal_a_broken_file_takes_yolo_and_saved_approvals_away() {
     stage.server.stream(reply().call("run_shell_command", json!({"command": "mkdir one"})));
     stage.server.stream(reply().text("Done."));
     let mut terminal = stage.pollux(&["--yolo"]).in_terminal(40, 100);
-    terminal.wait_for_text("Ctrl-D ends.", Duration::from_secs(10));
+    terminal.wait_for_text("Ctrl-D quits.", Duration::from_secs(10));
     terminal.send("go");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("Allow execution of [Shell]?", Duration::from_secs(10));

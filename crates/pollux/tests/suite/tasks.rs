@@ -95,7 +95,7 @@ fn a_person_follows_the_list_and_says_yes_to_memories() {
     stage.home.settings(&json!({"pollux": {"tools": {"saveMemory": true}}}));
     let mut terminal = stage.pollux(&[]).in_terminal(40, 100);
     let soon = Duration::from_secs(10);
-    terminal.wait_for_text("Ctrl-D ends.", soon);
+    terminal.wait_for_text("Ctrl-D quits.", soon);
     terminal.send("go");
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("[in_progress] read on", soon);

@@ -118,6 +118,7 @@ fn figures_are_reported_before_the_end() {
     assert_eq!(value("gemini_cli.tool.call.count"), 1);
     assert_eq!(value("gemini_cli.startup.duration")["count"], 1);
     assert_eq!(value("gemini_cli.tool.execution.breakdown")["count"], 1);
+    assert_eq!(value("gemini_cli.tool.queue.depth")["sum"], 1);
     assert!(value("gemini_cli.memory.usage")["sum"].as_u64().is_some_and(|bytes| bytes > 1 << 20));
     assert_eq!(value("gemini_cli.api.request.count"), 2);
     let tokens = metrics["gemini_cli.token.usage"]["dataPoints"].as_array().unwrap();
