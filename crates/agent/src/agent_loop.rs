@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
-    ApprovalMode, CancellationToken, Event, FinishReason, History, JournalError, Live, Measurement,
-    ModelErrorKind, ModelRole, Operator, Part, PromptOutcome, Todo, TurnLimit,
+    ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
+    Measurement, ModelErrorKind, ModelRole, Operator, Part, PromptOutcome, Todo, TurnLimit,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -331,24 +331,27 @@ impl AgentLoop {
                 continue;
             }
             self.satisfy(&choice, run).await?;
-            // An answer that satisfies a schema is whole.
-            let is_cut_off = run.finish == Some(FinishReason::MaxTokens) && self.shaping.is_none();
-            let is_failure = is_cut_off && choice.limits.fails_when_cut_off;
-            if is_cut_off && !is_failure {
-                self.outlet().emit(Event::AnswerTruncated).await;
-            }
+            let is_failure = self.reports_cut_off(&choice, run).await;
             let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
-                return Ok(match run.cancel.is_cancelled() {
-                    true => PromptOutcome::Cancelled,
-                    false if is_failure => PromptOutcome::CutOff,
-                    false => PromptOutcome::Done,
-                });
+                let done = if is_failure { PromptOutcome::CutOff } else { PromptOutcome::Done };
+                let is_stopped = run.cancel.is_cancelled();
+                return Ok(if is_stopped { PromptOutcome::Cancelled } else { done });
             };
             is_continued = true;
             self.conversation.open().await?;
             let parts = self.before_agent(vec![Part::text(more)], run.cancel).await?;
             self.conversation.say(parts, None).await?;
         }
+    }
+
+    /// Returns true if the last answer was cut off and that is a failure; otherwise reports a
+    /// cut-off. An answer that satisfies a schema is whole.
+    async fn reports_cut_off(&self, choice: &Choice, run: &PromptRun<'_>) -> bool {
+        let is_cut_off = run.finish == Some(FinishReason::MaxTokens) && self.shaping.is_none();
+        if is_cut_off && !choice.limits.fails_when_cut_off {
+            self.outlet().emit(Event::AnswerTruncated).await;
+        }
+        is_cut_off && choice.limits.fails_when_cut_off
     }
 
     /// Resets the state that belongs to one prompt.

@@ -124,7 +124,7 @@ impl HttpClient {
         request: HttpRequest,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
-        match cancel.run_until_cancelled(self.follow(request, cancel)).await {
+        match cancel.run_until_cancelled(Box::pin(self.follow(request, cancel))).await {
             Some(result) => result,
             None => Err(Error::Cancelled),
         }

@@ -37,7 +37,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l policy -d 'Policy files o
 complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'More folders to work in, separated by commas' -r
-complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number or id' -r
+complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number, id or beginning of an id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l session-id -d 'The id of the new session: letters, digits, dashes, underscores' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l delete-session -d 'Delete the session of this number or id and exit' -r
@@ -76,7 +76,7 @@ deepseek/deepseek-chat\t''"
 complete -c pollux -n "__fish_pollux_needs_command" -l no-stdin -d 'Do not read standard input'
 complete -c pollux -n "__fish_pollux_needs_command" -s y -l yolo -d 'Allow everything, as --approval-mode=yolo does'
 complete -c pollux -n "__fish_pollux_needs_command" -l skip-trust -d 'Trust the current folder for this run'
-complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List the sessions of this project and exit'
+complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List the sessions of this project and exit; as JSON with -o json'
 complete -c pollux -n "__fish_pollux_needs_command" -l raw-output -d 'Keep the terminal control sequences in the model\'s text'
 complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep the terminal control sequences without a warning'
 complete -c pollux -n "__fish_pollux_needs_command" -s d -l debug -d 'Verbose output on standard error'

@@ -1,5 +1,6 @@
-//! Commands that a rule for the whole shell tool does not cover, as in Gemini CLI: they destroy files
-//! without a question, or read and search programs with options that write files or run programs.
+//! Commands that a rule for the whole shell tool does not cover, as in Gemini CLI: they destroy
+//! files without a question, or they are programs for reading and searching with options that write
+//! files or run programs.
 //!
 //! A rule that names the command covers it, and so does yolo mode.
 

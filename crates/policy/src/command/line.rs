@@ -192,7 +192,7 @@ impl<'p> Line<'_, 'p> {
             None if redirects => Some(ONLY_EDITS.to_owned()),
             None => Some(ONLY_READS.to_owned()),
         };
-        Outcome { level, intended, assumes, reason, ..Outcome::new(Ruling::Allow, rule) }
+        Outcome { reason, level, intended, assumes, ..Outcome::new(Ruling::Allow, rule) }
     }
 
     /// Allows a line that needs approval to run with read-only access, if the settings enable this
