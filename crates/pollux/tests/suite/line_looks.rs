@@ -67,20 +67,16 @@ fn the_prompt_shows_model_and_mode() {
 
 #[test]
 fn a_screen_reader_hears_only_the_mode() {
-    let by_setting = |stage: &Stage| {
-        stage.home.settings(&json!({"ui": {"accessibility": {"screenReader": true}}}));
-    };
-    let by_flag = |_: &Stage| ();
-    let table: [(&dyn Fn(&Stage), &[&str], &str); 3] = [
-        (&by_flag, &["--screen-reader"], "\n>"),
-        (&by_setting, &[], "\n>"),
-        (&by_setting, &["--screen-reader=false"], &format!("\n{MODEL}>")),
+    let table = [
+        (false, &["--screen-reader"][..], "\n>".to_owned()),
+        (true, &[], "\n>".to_owned()),
+        (true, &["--screen-reader=false"], format!("\n{MODEL}>")),
     ];
-    for (prepare, flags, label) in table {
+    for (is_set, flags, label) in table {
         let stage = Stage::new();
-        prepare(&stage);
+        stage.home.settings(&json!({"ui": {"accessibility": {"screenReader": is_set}}}));
         let talk = Talk::start(stage, |program| program.args(flags));
-        wait_for_label(&talk.terminal, label);
+        wait_for_label(&talk.terminal, &label);
         talk.end();
     }
 }
