@@ -1,10 +1,10 @@
 //! The development tasks of this repository, as one program: `cargo xtask VERB`.
 //!
 //! `check` checks the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
-//! material under `docs/`, `fuzz` runs the fuzz targets, `interop` runs the tests against external
-//! programs, `bench` compares Pollux with its peers, `prove` tests the guarantees of Pollux, and
-//! `ci` is the sequence that `.ci/run` starts with. This program is not part of the product, and no
-//! crate depends on it.
+//! material under `docs/`, `fuzz` runs the fuzz targets, `mutants` tests the tests, `interop` runs
+//! the tests against external programs, `bench` compares Pollux with its peers, `prove` tests the
+//! guarantees of Pollux, and `ci` is the sequence that `.ci/run` starts with. This program is not
+//! part of the product, and no crate depends on it.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(
@@ -21,6 +21,7 @@ mod fuzz;
 mod generate;
 mod interop;
 mod layers;
+mod mutants;
 mod process;
 mod prose;
 mod prove;
@@ -60,6 +61,8 @@ enum Verb {
     Ci,
     /// Run the fuzz targets, each for a while, or only their committed inputs
     Fuzz(fuzz::Options),
+    /// Put faults into the code that decides, and see whether the tests notice
+    Mutants(mutants::Options),
     /// Run the tests against real outside programs, under interop/
     Interop {
         /// The one test to run; all of them without it
@@ -93,6 +96,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
         Verb::Ci => ci::run(&root),
         Verb::Fuzz(options) => fuzz::run(&root, &options),
+        Verb::Mutants(options) => mutants::run(&root, &options),
         Verb::Interop { name, sample } => interop::run(&root, name.as_deref(), sample),
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Prove { proof } => prove::run(&root, &proof),

@@ -1,7 +1,7 @@
 //! Starting of other programs, and the location of the repository.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -51,12 +51,17 @@ pub(crate) fn python(root: &Path, program: &str) -> Command {
 /// Runs a command whose output goes to the terminal. Fails if the command cannot start or fails.
 pub(crate) fn run(mut command: Command) -> Result<()> {
     let shown = show(&command);
-    forget_package(&mut command);
-    let status = command.status().with_context(|| format!("cannot start `{shown}`"))?;
+    let status = status(&mut command)?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
     }
     Ok(())
+}
+
+/// Runs a command whose output goes to the terminal, and returns its exit status.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
+    forget_package(command);
+    command.status().with_context(|| format!("cannot start `{}`", show(command)))
 }
 
 /// Runs a command without terminal or input and returns its standard output. The error of a failed
