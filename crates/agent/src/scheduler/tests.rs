@@ -408,9 +408,12 @@ async fn cancel_returns_within_100_ms_and_answers_every_call() {
 #[tokio::test]
 async fn a_change_that_was_complete_at_the_cancel_is_reported_and_logged_as_done() {
     let bench = Bench::default();
-    let cancel = bench.cancel.clone();
+    let (cancel, diary) = (bench.cancel.clone(), bench.diary.clone());
     tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        let ended = |line: &String| line.starts_with("end");
+        while diary.lock().unwrap().iter().filter(|line| ended(line)).count() < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         cancel.cancel();
     });
     let calls = ["done", "failed"]

@@ -261,6 +261,25 @@ fn errors_are_unwrapped_to_a_limited_depth() {
     };
     assert_eq!(wrapped(10), "deep");
     assert!(wrapped(11).starts_with('{'), "{}", wrapped(11));
+    let quoted = |depth| {
+        let mut message = "deep".to_owned();
+        for _ in 0..=depth {
+            message = json!({ "message": message }).to_string();
+        }
+        understood(502, message.as_bytes()).message
+    };
+    assert_eq!(quoted(10), "deep");
+    assert!(quoted(11).starts_with('{'), "{}", quoted(11));
+}
+
+#[test]
+fn the_repair_of_json_leaves_its_strings_alone() {
+    for message in ["a,,b", "a\u{a0}b", "\"a,,b\"", "\\", "a\\\",,\u{a0}"] {
+        let quoted = json!(message).to_string();
+        let body = format!(r#"{{"error":{{"code": 429 ,, "message":{quoted} ,, "status":"S"}}}}"#);
+        let Refusal { message: read, code, .. } = understood(502, body.as_bytes());
+        assert_eq!((read.as_str(), code.as_deref()), (message, Some("S")), "{body}");
+    }
 }
 
 #[test]
