@@ -256,6 +256,27 @@ mod tests {
             ("I will not change anything else.", None),
             ("Letting go is hard.", None),
             ("Steps:\n- one\n- two", None),
+            ("Which one?\na) this\nb) that", user),
+            ("Which one?\n* this\n+ that\n• both", user),
+            ("Which one?\n100. this", user),
+            ("Which one?\n1000. this", None),
+            ("Which one?\n1: this", None),
+            ("Which one?\n) this", None),
+            ("Which one?\nThis one.", None),
+            ("- this\n- or that?", user),
+            ("```\na\n```\n```\nb", model),
+            ("the", None),
+            ("into the", None),
+            ("goes into the", model),
+            ("Is it right? Let me check that.", model),
+            ("It works! Now I'll commit", model),
+            ("First. Second! Third? I'm going to stop.", model),
+            ("Let me, for now, read it.", model),
+            ("Let me check once more when", None),
+            ("I’ll now run it.", model),
+            ("A list (", model),
+            ("(A list)", None),
+            ("Everything is done!", None),
             ("", None),
             (" \n ", None),
         ];
@@ -278,6 +299,14 @@ mod tests {
         assert_eq!(standing(history.entries()), Standing::Model);
         let empty = HistoryEntry::detached(Content { role: Role::Model, parts: Vec::new() });
         assert_eq!(standing(&[empty]), Standing::Model);
+    }
+
+    #[test]
+    fn one_method_is_enough() {
+        for (asks_model, plain_cases) in [(false, false), (true, false), (false, true)] {
+            let options = NextSpeakerOptions { asks_model, plain_cases };
+            assert_eq!(options.is_on(), asks_model || plain_cases, "{options:?}");
+        }
     }
 
     #[test]

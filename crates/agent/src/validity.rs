@@ -79,6 +79,7 @@ mod tests {
         let safety = FinishReason::Safety;
         let malformed = FinishReason::MalformedFunctionCall;
         let tokens = FinishReason::MaxTokens;
+        let (unexpected, recitation) = (FinishReason::UnexpectedToolCall, FinishReason::Recitation);
         let (other, blocked) =
             (FinishReason::Other("OTHER".into()), FinishReason::Other("BLOCKLIST".into()));
         // Columns: finish, text, calls, thoughts, answers results.
@@ -102,6 +103,26 @@ mod tests {
             (Some(&stop), "\u{200b} <!-- x -->\n", false, false, false, Some(I::NoResponseText)),
             (Some(&stop), "<!-- x --> y", false, false, false, None),
             (Some(&stop), "<!-- never closed", false, false, false, None),
+            (Some(&stop), "<!---->", false, false, false, Some(I::NoResponseText)),
+            (Some(&stop), "x <!-- y -->", false, false, false, None),
+            (Some(&stop), "<!-- a --><!-- b -->", false, false, false, Some(I::NoResponseText)),
+            (Some(&stop), "<!-- a --> <!--", false, false, false, None),
+            (
+                Some(&stop),
+                " \u{200d}\u{2060}\u{feff}",
+                false,
+                false,
+                false,
+                Some(I::NoResponseText),
+            ),
+            (Some(&stop), "\u{200e}", false, false, false, None),
+            (Some(&stop), "", false, true, false, Some(I::ThinkingOnlyResponse)),
+            (Some(&stop), "hi", false, true, false, None),
+            (Some(&unexpected), "hi", false, false, true, Some(I::UnexpectedToolCall)),
+            (Some(&recitation), "", false, false, true, Some(I::RecitationBlocked)),
+            (Some(&recitation), "hi", false, false, false, None),
+            (Some(&other), "hi", false, false, false, None),
+            (Some(&safety), "", true, false, false, None),
         ];
         for (finish, text, has_calls, has_thoughts, answers_results, expected) in
             table.iter().copied()

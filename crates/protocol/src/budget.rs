@@ -323,9 +323,57 @@ mod tests {
             (Resource::Seconds, 1.5, Some(1500)),
             (Resource::Seconds, 0.000_1, Some(1)),
             (Resource::Seconds, f64::INFINITY, None),
+            (Resource::Tokens, 1e15, Some(1_000_000_000_000_000)),
+            (Resource::Tokens, 1e15 + 1.0, None),
+            (Resource::Seconds, 1e9, Some(1_000_000_000_000)),
+            (Resource::Seconds, 1e9 + 1.0, None),
         ] {
             assert_eq!(resource.limit(number), expected, "{resource:?} {number}");
         }
+        for resource in Resource::ALL {
+            assert_eq!(resource.amount(0.0), Some(0), "{resource:?}");
+            assert_eq!(resource.amount(-0.001), None, "{resource:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_shown_in_the_unit_of_the_settings() {
+        for (resource, amount, words, number) in [
+            (Resource::Turns, 1, "1 turn", 1.0),
+            (Resource::ToolCalls, 2, "2 tool calls", 2.0),
+            (Resource::Tokens, 0, "0 tokens", 0.0),
+            (Resource::Usd, 1_500_000_000_000, "$1.50", 1.5),
+            (Resource::Seconds, 1_500, "1.5 s", 1.5),
+        ] {
+            assert_eq!(resource.words(amount), words);
+            assert_eq!(resource.number(amount).to_bits(), f64::to_bits(number), "{words}");
+            assert_eq!(resource.amount(number), Some(amount), "{words}");
+        }
+    }
+
+    #[test]
+    fn an_excess_is_described_by_what_is_left() {
+        let excess = |resource, spent| {
+            let limit = Limit { amount: 3, by_flag: false };
+            Exceeded { resource, period: Period::Session, limit, spent, wanted: 2 }.excess()
+        };
+        let needs = "is not enough: 2 tokens spent, and the next request needs about 2 tokens.";
+        assert_eq!(excess(Resource::Tokens, 2), needs);
+        assert_eq!(excess(Resource::Tokens, 3), "is used up: 3 tokens spent.");
+        assert_eq!(excess(Resource::ToolCalls, 2), "is not enough: 2 tool calls made.");
+        assert_eq!(excess(Resource::ToolCalls, 3), "is used up: 3 tool calls spent.");
+        assert_eq!(excess(Resource::Turns, 2), "is used up: 2 turns spent.");
+    }
+
+    #[test]
+    fn amounts_saturate_and_each_resource_counts_alone() {
+        let (turns, calls) = (Resource::Turns, Resource::ToolCalls);
+        let amounts = Amounts::of(turns, 5).with(calls, u64::MAX);
+        let sum = amounts.plus(amounts);
+        assert_eq!((sum.get(turns), sum.get(calls)), (10, u64::MAX));
+        let rest = amounts.minus(Amounts::of(turns, 7).with(calls, 1));
+        assert_eq!((rest.get(turns), rest.get(calls)), (0, u64::MAX - 1));
+        assert!(Ceilings::default().is_empty() && !ceilings(calls, 1).is_empty());
     }
 
     #[test]

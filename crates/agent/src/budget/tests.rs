@@ -170,3 +170,91 @@ async fn the_time_that_passed_earlier_today_shortens_the_deadline() {
     assert_eq!(exceeded.period, Period::Day);
     assert!((at - Instant::now()).as_secs() <= 10);
 }
+
+/// Prices of one vendor, whose model `cheap` costs nothing.
+struct OneVendor;
+
+impl Prices for OneVendor {
+    fn price(&self, vendor: &str, model: &str) -> Option<Price> {
+        match (vendor, model) {
+            ("v", "m") => Some(CENT),
+            ("v", "cheap") => Some(Price::FREE),
+            _ => None,
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_first_name_with_a_price_decides_what_a_request_costs() {
+    let prices: Option<Arc<dyn Prices>> = Some(Arc::new(OneVendor));
+    let (priced, _events) = budget(Spending { prices, ..Spending::default() });
+    for (vendor, names, expected) in [
+        ("v", ["m", "cheap"], Some(CENT)),
+        ("v", ["cheap", "m"], Some(Price::FREE)),
+        ("v", ["new", "m"], Some(CENT)),
+        ("v", ["new", "new"], None),
+        ("w", ["m", "m"], None),
+    ] {
+        assert_eq!(priced.price(vendor, names), expected, "{vendor} {names:?}");
+    }
+    let (unpriced, _events) = budget(Spending::default());
+    assert_eq!(unpriced.price("v", ["m", "m"]), None);
+    for (model, cost) in
+        [("m", CENT.cost(&Usage { prompt: 50, ..Usage::default() })), ("new", Money::ZERO)]
+    {
+        priced.begin();
+        admit(&priced, 50).await.unwrap().abandon(50, "v", model);
+        assert_eq!(priced.lock().prompt.get(Resource::Usd), cost.parts(), "{model}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_request_held_in_the_ledger_is_given_back() {
+    let (_folder, ledger) = day();
+    let spending = Spending {
+        day: ceilings(Resource::Tokens, 100),
+        ledger: Some(Arc::clone(&ledger)),
+        ..Spending::default()
+    };
+    let (budget, _events) = budget(spending);
+    drop(admit(&budget, 90).await.unwrap());
+    admit(&budget, 90).await.unwrap().settle(5, None);
+    budget.end().await;
+    let booked = ledger.book(DayEntry::default()).await.unwrap();
+    assert_eq!(
+        booked.spent,
+        Amounts::of(Resource::Tokens, 5)
+            .with(Resource::Turns, 1)
+            .with(Resource::Seconds, booked.spent.get(Resource::Seconds),)
+    );
+}
+
+#[tokio::test]
+async fn calls_of_a_prompt_and_of_a_session_are_counted_together() {
+    let (budget, _events) = budget(Spending {
+        prompt: ceilings(Resource::ToolCalls, 3),
+        session: ceilings(Resource::ToolCalls, 4),
+        ..Spending::default()
+    });
+    assert_eq!(budget.take_calls(2).await, 2);
+    assert_eq!(
+        (budget.take_calls(2).await, budget.exceeded().unwrap().period),
+        (1, Period::Prompt)
+    );
+    budget.begin();
+    assert_eq!(
+        (budget.take_calls(2).await, budget.exceeded().unwrap().period),
+        (1, Period::Session)
+    );
+    assert_eq!(budget.lock().unbooked.get(Resource::ToolCalls), 4);
+}
+
+#[tokio::test]
+async fn calls_wait_for_a_ledger_that_can_be_read() {
+    let ledger: Option<Arc<dyn DayLedger>> = Some(Arc::new(Locked));
+    let day = ceilings(Resource::ToolCalls, 5);
+    let (budget, mut events) = budget(Spending { day, ledger, ..Spending::default() });
+    assert_eq!(budget.take_calls(1).await, 0);
+    let envelope = events.try_recv().unwrap();
+    assert!(matches!(&envelope.event, Event::Notice { text, .. } if text.contains("locked")));
+}
