@@ -114,21 +114,21 @@ pub(crate) fn base_name(path: &str) -> &str {
 }
 
 /// Returns true if every letter of a group of short options is given somewhere; a long option must
-/// be given, possibly shortened or with a value.
+/// be given, possibly shortened or with a value. One letter can be enough for a program: `rm --r`.
 fn has_option(given: &[Option<&str>], option: &str) -> bool {
     let given = given.iter().flatten();
     if let Some(name) = option.strip_prefix("--") {
         let name = name.split('=').next().unwrap_or(name);
         return given.filter_map(|word| word.strip_prefix("--")).any(|word| {
             let word = word.split('=').next().unwrap_or(word);
-            word.len() > 1 && name.starts_with(word) || word == name
+            !word.is_empty() && name.starts_with(word) || word == name
         });
     }
     let given: Vec<&str> = given.copied().collect();
     option[1..].chars().all(|letter| {
         let long = long_twin(letter);
         given.iter().any(|word| match word.strip_prefix("--") {
-            Some(word) => long.is_some_and(|long| word.len() > 2 && long.starts_with(word)),
+            Some(word) => long.is_some_and(|long| !word.is_empty() && long.starts_with(word)),
             None => word.strip_prefix('-').is_some_and(|letters| letters.contains(letter)),
         })
     })
@@ -195,6 +195,12 @@ mod tests {
             ("rm -rf", "rm -r -f x", Likeness::Yes),
             ("rm -rf", "rm -fr x", Likeness::Yes),
             ("rm -rf", "rm x --recursive --force", Likeness::Yes),
+            ("rm -rf", "rm x --rec --forc", Likeness::Yes),
+            ("rm -rf", "rm --r --f x", Likeness::Yes),
+            ("rm --recursive", "rm --r x", Likeness::Yes),
+            ("rm --recursive", "rm -- x", Likeness::No),
+            ("rm -rf", "rm -- rf", Likeness::No),
+            ("rm -rf", "rm --rx --fx", Likeness::No),
             ("rm -rf", "rm -r x", Likeness::No),
             ("rm", "rmdir x", Likeness::No),
             ("git push", "git -C . push", Likeness::Yes),
