@@ -101,3 +101,40 @@ pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     (line, before[start..].chars().count() + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_match_the_kinds_of_problems() {
+        use ProblemKind as Kind;
+        for (kind, name, is_error) in [
+            (Kind::FileRead, "file_read", true),
+            (Kind::TomlParse, "toml_parse", true),
+            (Kind::SchemaValidation, "schema_validation", true),
+            (Kind::RuleValidation, "rule_validation", true),
+            (Kind::RegexCompilation, "regex_compilation", true),
+            (Kind::ToolName, "tool_name_warning", false),
+            (Kind::Doubtful, "doubtful_rule", false),
+        ] {
+            assert_eq!((kind.as_str(), kind.is_error()), (name, is_error));
+        }
+    }
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let text = "é\nab\n";
+        for (byte, expected) in [
+            (0, (1, 1)),
+            (1, (1, 1)),
+            (2, (1, 2)),
+            (3, (2, 1)),
+            (5, (2, 3)),
+            (6, (3, 1)),
+            (99, (3, 1)),
+        ] {
+            assert_eq!(position(text, byte), expected, "{byte}");
+        }
+    }
+}

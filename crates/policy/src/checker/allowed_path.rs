@@ -146,6 +146,31 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_found_by_their_keys_to_a_limited_depth() {
+        let args = json!({
+            "file_path": "a",
+            "Directory": "b",
+            "source": "c",
+            "resource": "-",
+            "content": "-",
+            "own": "d",
+            "cwd_path": "-",
+            "more": {"path": "e", "own": "-", "deep": {"own": "f", "path": 1}},
+        });
+        let list = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let (included, excluded) = (list(&["own", "more.deep.own"]), list(&["cwd_path"]));
+        assert_eq!(paths(&args, "", &included, &excluded), ["a", "b", "c", "d", "e", "f"]);
+        let nested = |depth| {
+            let mut value = json!({"path": "deep"});
+            for _ in 0..depth {
+                value = json!({ "x": value });
+            }
+            paths(&value, "", &[], &[]).len()
+        };
+        assert_eq!((nested(0), nested(1), nested(16), nested(17)), (1, 1, 1, 0));
+    }
+
+    #[test]
     fn a_tool_vouches_for_a_path_outside_unless_its_effects_are_unknown() {
         let disk = tempfile::tempdir().unwrap();
         let base = pollux_fs::real_path(disk.path()).unwrap();

@@ -66,7 +66,7 @@ impl<'a> Part<'a> {
     pub(super) fn forms(&self) -> &Forms {
         self.forms.get_or_init(|| {
             let (full, name) = (self.command.name(), self.name());
-            let bare = (name.len() < full.len()).then(|| self.text.replacen(full, name, 1));
+            let bare = (name != full).then(|| self.text.replacen(full, name, 1));
             let written = (self.command.text != self.text).then_some(&self.command.text);
             Forms {
                 plain: Form::new(&self.text),

@@ -458,6 +458,63 @@ fn a_rule_that_is_the_line_itself_allows_it() {
 }
 
 #[test]
+fn a_rule_of_higher_priority_asks_about_a_command_of_an_allowed_line() {
+    let line = "frob x > log && brof $y";
+    let exactly = allow(&format!("[\"{line}\"]"));
+    let asks = rule("commandPrefix = \"frob\"", "ask_user");
+    let allows = allow("[\"brof\"]");
+    for (other, priority, expected) in
+        [(&asks, 200, "ask_user"), (&asks, 50, "allow"), (&allows, 200, "allow")]
+    {
+        let other = other.replace("priority = 100", &format!("priority = {priority}"));
+        let policy = policy(true, &format!("{exactly}{other}"));
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{other}");
+    }
+}
+
+#[test]
+fn a_rule_that_names_two_wrappers_covers_the_command_in_them() {
+    let policy = policy(true, &allow("[\"timeout 5 nice git push\"]"));
+    for (line, expected) in [
+        ("timeout 5 nice git push origin", "allow"),
+        ("timeout 5 nice git fetch", "ask_user"),
+        ("timeout 5 git push", "ask_user"),
+    ] {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_pattern_names_the_words_that_it_matches_to_their_end() {
+    let policy = policy(true, &rule("commandRegex = 'git push'", "allow"));
+    for (line, expected) in
+        [("git push", "allow"), ("git push origin", "allow"), ("git", "ask_user")]
+    {
+        assert_eq!(say(&policy, line, ApprovalMode::Default), expected, "{line}");
+    }
+}
+
+#[test]
+fn only_a_line_that_changes_the_configuration_of_a_repository_may_do_it() {
+    let policy = policy(true, &allow("[\"git\"]"));
+    let configures = |line: &str| {
+        let effects = Effects::command(line, &policy.facts.folder);
+        let (args, subject) = (json!({"command": line}), Subject::named("run_shell_command"));
+        let mode = ApprovalMode::Default;
+        policy.judge(Query { subject, args: &args, effects: &effects, mode }).configures_git
+    };
+    for (line, expected) in [
+        ("git branch -d x", true),
+        ("ls && git branch -d x", true),
+        ("git status", false),
+        ("ls", false),
+        ("git branch -d x; for", false),
+    ] {
+        assert_eq!(configures(line), expected, "{line}");
+    }
+}
+
+#[test]
 fn patterns_of_commands_and_of_arguments() {
     let rules = rule("commandRegex = 'frob (ci|install)\\b'", "allow")
         + &rule("commandRegex = '.*--force'", "deny")

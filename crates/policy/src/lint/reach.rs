@@ -178,6 +178,22 @@ mod tests {
     }
 
     #[test]
+    fn a_question_says_what_a_program_starts() {
+        for (text, starts) in [
+            ("bundle", Some("bundle also starts: code of the project's Gemfile and gems")),
+            (
+                "bundle exec x",
+                Some("bundle exec x also starts: code of the project's Gemfile and gems"),
+            ),
+            ("ls", None),
+            ("unknown-program", None),
+            ("", None),
+        ] {
+            assert_eq!(starts_sentence(text).as_deref(), starts, "{text}");
+        }
+    }
+
+    #[test]
     fn saved_rules_for_whole_programs_are_broad() {
         let broad = of_command(
             FILE_NAME,

@@ -302,6 +302,24 @@ fn servers_annotations_and_agents() {
 }
 
 #[test]
+fn a_tool_of_any_server_is_not_the_tool_without_a_server() {
+    let rule =
+        "[[rule]]\nmcpName = \"*\"\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 900";
+    let policy = policy(true, rule);
+    let (args, effects, mode) = (json!({}), Effects::default(), ApprovalMode::Default);
+    let of = |server, tool| Subject { server: Some(server), ..Subject::named(tool) };
+    for (subject, expected) in [
+        (of("s", "mcp_s_glob"), "deny"),
+        (of("other", "glob"), "deny"),
+        (of("s", "mcp_s_list"), "ask_user"),
+        (Subject::named("glob"), "allow"),
+    ] {
+        let query = Query { subject, args: &args, effects: &effects, mode };
+        assert_eq!(policy.decide(query).as_str(), expected, "{subject:?}");
+    }
+}
+
+#[test]
 fn a_broken_file_suspends_yolo_and_approvals() {
     let mut policy = policy(
         true,
