@@ -19,6 +19,8 @@ use crate::chat::StreamRetries;
 use crate::mode::SessionMode;
 use crate::outlet::Outlet;
 
+mod outcome;
+
 /// Log to which every fake tool writes.
 type Diary = Arc<Mutex<Vec<String>>>;
 
@@ -325,17 +327,6 @@ async fn results_have_the_order_of_the_calls() {
     let batch = bench.run(&calls).await.unwrap();
     let order: Vec<_> = batch.finished.iter().map(|finished| finished.call.id.as_str()).collect();
     assert_eq!(order, ["c0", "c1", "c2"]);
-}
-
-#[test]
-fn a_cancel_counts_for_more_than_a_limit() {
-    let limit = Limit { amount: 1, by_flag: false };
-    let (resource, period) = (Resource::ToolCalls, pollux_protocol::Period::Prompt);
-    let exceeded = Exceeded { resource, period, limit, spent: 1, wanted: 1 };
-    let batch = Batch { exceeded: Some(exceeded), ..Batch::default() };
-    assert!(matches!(batch.outcome(), Some(PromptOutcome::Budget(_))));
-    let batch = Batch { cancelled: true, ..batch };
-    assert!(matches!(batch.outcome(), Some(PromptOutcome::Cancelled)));
 }
 
 #[tokio::test]

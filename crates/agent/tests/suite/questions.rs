@@ -1,7 +1,10 @@
 //! Calls that the user decides about, through the stream of events.
 
+use std::path::Path;
+
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, Event, Modification, QuestionOutcome, QuestionReply,
+    ApprovalMode, CallStatus, ConfirmationKind, Directive, Effects, Event, Modification,
+    QuestionOutcome, QuestionReply, ToolOutput,
 };
 use pollux_scripted::{FakeTool, reply};
 use pretty_assertions::assert_eq;
@@ -87,4 +90,40 @@ async fn a_plan_that_is_agreed_to_ends_plan_mode() {
     answer(&talk, "1", QuestionOutcome::ProceedOnce, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran().len(), 1);
+}
+
+/// Runs `make` twice, after a lasting approval of another call. Confinement stops each run. Returns
+/// the number of questions about the second run.
+async fn questions_after_a_stop(level: &str) -> usize {
+    let make = FakeTool::new("run_shell_command")
+        .effects(|args| Effects::command(args["command"].as_str().unwrap(), Path::new("/p")))
+        .runs(|_, _| {
+            let directives = vec![Directive::AskAgain("Confinement stopped it.".to_owned())];
+            std::future::ready(ToolOutput { directives, ..ToolOutput::quiet("stopped") })
+        });
+    let call = |id| reply().call_with_id(id, "run_shell_command", json!({"command": "make"}));
+    let replies = [write("1"), call("2"), call("3"), reply().text("done")];
+    let stage = Stage::with(replies).interactive().tool(FakeTool::new("write")).tool(make.clone());
+    let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\n\
+        decision = \"allow\"\npriority = 1";
+    let rules = format!("{rule}\nconfinement = \"{level}\"\n");
+    let talk = Stage { rules, ..stage }.start();
+    let id = talk.begin("go");
+    answer(&talk, "1", QuestionOutcome::ProceedAlways, None).await;
+    if level != "none" {
+        answer(&talk, "3", QuestionOutcome::ProceedOnce, None).await;
+    }
+    talk.ended(&id).await;
+    assert_eq!(make.ran().len(), 2);
+    talk.log.all(|event| matches!(event, Event::Question(_)).then_some(())).len() - 1
+}
+
+#[tokio::test]
+async fn a_command_that_confinement_stopped_is_asked_about_despite_approvals() {
+    assert_eq!(questions_after_a_stop("workspace-write").await, 1);
+}
+
+#[tokio::test]
+async fn a_command_without_confinement_is_not_asked_about_after_a_stop() {
+    assert_eq!(questions_after_a_stop("none").await, 0);
 }
