@@ -118,6 +118,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_have_the_form_of_javascript() {
+        let numbers = json!([0, -7, 1.0, -2.0, 1.5, 1e14, 1e300, 9_007_199_254_740_993_u64]);
+        let Value::Array(numbers) = numbers else { panic!("{numbers}") };
+        let texts: Vec<_> =
+            numbers.iter().map(|given| number(given.as_number().unwrap())).collect();
+        let expected =
+            ["0", "-7", "1", "-2", "1.5", "100000000000000", "1e+300", "9007199254740993"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
     fn values_without_a_bottom_end() {
         let mut args = json!({});
         for _ in 0..100 {

@@ -209,6 +209,11 @@ mod tests {
         ] {
             assert_eq!(reported(other + &push), Vec::<String>::new());
         }
+        // A shell does not read these words as they are written.
+        for (shorter, longer) in [("A=1", "A=1 git"), ("'my'", "'my' tool"), ("$x", "$x y")] {
+            let rules = shell("allow", 9, shorter) + &shell("deny", 8, longer);
+            assert_eq!(reported(rules), Vec::<String>::new(), "{shorter}");
+        }
     }
 
     #[test]

@@ -379,6 +379,10 @@ mod tests {
         assert!(Priority::new(Tier::User, 0) > Priority::new(Tier::Workspace, 999));
         assert!(Priority::thousandths(4950).is_approval());
         assert!(!Priority::new(Tier::User, 95).is_approval());
+        assert!(Priority::new(Tier::Default, 999).is_default());
+        for tier in [Tier::Workspace, Tier::User, Tier::Admin] {
+            assert!(!Priority::new(tier, 0).is_default(), "{tier:?}");
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ fn protected_files_and_exceptions() {
         ("/home/me/.gemini/agents/GEMINI.md", Some(State)),
         ("/home/me/.gemini/agents", Some(State)),
         ("/home/me/.gemini", Some(State)),
+        ("/home/me/.gemini/other.md", Some(State)),
         ("/srv/trusted.json", Some(State)),
         ("/home/me/project/.gemini/hooks/a.sh", Some(State)),
         ("/home/me/project/.gemini/commands/a.toml", Some(State)),
