@@ -258,3 +258,28 @@ async fn calls_wait_for_a_ledger_that_can_be_read() {
     let envelope = events.try_recv().unwrap();
     assert!(matches!(&envelope.event, Event::Notice { text, .. } if text.contains("locked")));
 }
+
+#[tokio::test]
+async fn a_request_holds_the_money_that_its_tokens_cost() {
+    let session = ceilings(Resource::Usd, Money::from_usd(1.0).unwrap().parts());
+    let (budget, _events) = budget(Spending { session, ..Spending::default() });
+    let held = admit(&budget, 60).await.unwrap();
+    assert_eq!(budget.lock().held.get(Resource::Usd), 600_000_000_000);
+    let refused = admit(&budget, 60).await.err().unwrap();
+    assert!(refused.message.contains("needs about $0.60"), "{refused}");
+    drop(held);
+    budget.begin();
+    assert!(admit(&budget, 100).await.is_ok());
+}
+
+#[tokio::test]
+async fn the_time_of_a_prompt_is_counted_for_the_session_too() {
+    let (budget, _events) = budget(Spending::default());
+    // Only a passage of real time can show that it is counted.
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    budget.end().await;
+    let state = budget.lock();
+    for amounts in [state.prompt, state.session] {
+        assert!(amounts.get(Resource::Seconds) >= 5, "{amounts:?}");
+    }
+}

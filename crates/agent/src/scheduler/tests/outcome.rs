@@ -1,6 +1,6 @@
 //! Outcome of a prompt that its calls end.
 
-use pollux_protocol::{Exceeded, Limit, Period, Resource};
+use pollux_protocol::{DiffStat, Display, Exceeded, Limit, Part, Period, Resource};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
@@ -56,4 +56,25 @@ fn the_first_call_that_ends_the_work_decides() {
     ] {
         assert_eq!(format!("{:?}", batch.outcome()), format!("{expected:?}"), "{batch:?}");
     }
+}
+
+#[test]
+fn a_measurement_has_the_size_of_the_change_and_the_error() {
+    let stat = DiffStat { model_added_lines: 3, ..DiffStat::default() };
+    let Some(Display::Diff(mut diff)) = changed(false).display else { panic!() };
+    diff.diff_stat = Some(stat);
+    let mut edited = FinishedCall::clone(&finished("edit", None));
+    edited.display = Some(Display::Diff(diff));
+    edited.response = vec![Part::output("c", "edit", "größer")];
+    let measured = |finished: &FinishedCall| match run::measure(&finished.call, finished) {
+        Measurement::ToolCall(measure) => measure,
+        other => panic!("{other:?}"),
+    };
+    let measure = measured(&edited);
+    assert_eq!((measure.diff, measure.content_length), (Some(stat), Some(6)));
+    assert!(measure.success && measure.error.is_none());
+    let measure = measured(&finished("edit", Some(ToolErrorKind::NoSpaceLeft)));
+    let error = ("edit failed".to_owned(), ToolErrorKind::NoSpaceLeft.as_str());
+    assert_eq!((measure.diff, measure.content_length, measure.error), (None, None, Some(error)));
+    assert!(!measure.success);
 }
