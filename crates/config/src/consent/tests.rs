@@ -387,6 +387,57 @@ fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
     assert!(item(discovery("node sub/c.js")).0, "not read whole");
 }
 
+#[test]
+fn answers_are_listed_by_item_in_their_order() {
+    let one = |kind: &str, name: &str, content: &[u8]| item(kind, name, String::new(), content);
+    let (a, b, changed) = (one("hook", "a", b"1"), one("hook", "b", b"1"), one("hook", "a", b"2"));
+    let skill = one("skill", "a", b"1");
+    let store = pins(&[(&a, true), (&b, true), (&skill, false), (&changed, false)]);
+    assert_eq!(
+        store.folder(Path::new(PROJECT)).unwrap().answers(),
+        [("hook", "b", true), ("skill", "a", false), ("hook", "a", false)]
+    );
+}
+
+#[test]
+fn definitions_are_read_to_a_limited_depth() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let commands = folder.path().join(".gemini/commands");
+    let add = |depth: usize| {
+        let below = commands.join(["d"; 10][..depth].join("/"));
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(below.join("x.toml"), "prompt = \"hi\"").unwrap();
+    };
+    let listed = || {
+        let (items, left_out) = definitions::items(folder.path());
+        (items.into_iter().map(|item| item.name).collect::<Vec<_>>(), left_out)
+    };
+    assert_eq!(listed(), (Vec::new(), Vec::new()));
+    add(0);
+    add(7);
+    assert_eq!(listed(), (vec!["/d:d:d:d:d:d:d:x".to_owned(), "/x".to_owned()], Vec::new()));
+    add(8);
+    let (items, left_out) = listed();
+    assert_eq!((items.len(), left_out.len()), (2, 1), "{left_out:?}");
+    assert!(left_out[0].contains("at most 8 folders deep"), "{left_out:?}");
+}
+
+#[test]
+fn definitions_that_are_not_read_are_named_up_to_a_limit() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let commands = folder.path().join(".gemini/commands");
+    std::fs::create_dir_all(&commands).unwrap();
+    let large = vec![b'x'; (1 << 20) + 1];
+    for count in 1..=12 {
+        std::fs::write(commands.join(format!("{count}.toml")), &large).unwrap();
+        let (items, left_out) = definitions::items(folder.path());
+        assert_eq!((items.len(), left_out.len()), (0, count.min(11)), "{left_out:?}");
+        let last = left_out.last().unwrap();
+        let more = count.saturating_sub(10);
+        assert_eq!(last == &format!("{more} more definitions are disabled."), more > 0, "{last}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_depth_of_a_sensitive_group_goes_unasked(name in "[a-zA-Z]{1,12}", value in 0..9) {
