@@ -31,9 +31,6 @@ pub(super) fn distance_within(
     if left.len().abs_diff(right.len()) > limit {
         return Ok(None);
     }
-    if left.is_empty() || right.is_empty() {
-        return Ok(Some(left.len().max(right.len())));
-    }
     let row = distances(left, right, limit, budget)?;
     Ok(row.and_then(|row| row.last().copied()).filter(|distance| *distance <= limit))
 }

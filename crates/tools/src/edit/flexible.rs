@@ -14,7 +14,7 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     let block = Block::new(old, new);
     let (pattern, numbers) = number_lines(block.old);
     let fallback = fallbacks(&pattern);
-    let (mut found, mut matched) = (Vec::new(), 0);
+    let (mut found, mut matched, mut size) = (Vec::new(), 0, 0);
     for (index, line) in lines.iter().enumerate() {
         let number = numbers.get(line.trim()).copied().unwrap_or(UNKNOWN);
         while matched > 0 && pattern[matched] != number {
@@ -25,10 +25,13 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
         }
         if matched == pattern.len() {
             let window = index + 1 - matched..index + 1;
-            found.push(lines.replace(window, &block, KeptText::default()));
+            let (range, replacement) = lines.replace(window, &block, KeptText::default());
+            size += replacement.len();
+            found.push((range, replacement));
             matched = 0;
         }
-        if found.len() > super::REPLACEMENT_LIMIT {
+        // The caller refuses so many replacements. Each has its own copy of the new text.
+        if found.len() > super::REPLACEMENT_LIMIT || size > super::RESULT_LIMIT {
             break;
         }
     }

@@ -192,6 +192,11 @@ fn an_edit_that_grows_without_bound_is_refused() {
     assert_eq!(find_edit(&text, "a", "bb", true), Err(EditFailure::TooLarge));
     let new = "b".repeat(1_000_000);
     assert_eq!(find_edit(&text[..100_000], "a", &new, true), Err(EditFailure::TooLarge));
+    // Without an exact match, each place has its own copy of the new text: a terabyte in all.
+    let lines = "f( x )\n".repeat(1_000_000);
+    for old in ["  f( x )", "f(x)"] {
+        assert_eq!(find_edit(&lines, old, &new, true), Err(EditFailure::TooLarge), "{old}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const BUDGET: usize = 20_000_000;
 pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
     let block = Block::new(old, new);
     let words = words(block.old);
-    let (mut found, mut end, mut spent) = (Vec::new(), 0, 0_usize);
+    let (mut found, mut end, mut spent, mut size) = (Vec::new(), 0, 0_usize, 0);
     for line in 0..lines.count() {
         let start = lines.start(line);
         if start < end {
@@ -24,8 +24,14 @@ pub(super) fn find(lines: &Lines<'_>, old: &str, new: &str) -> Matches {
         }
         let spaces = indentation_within(lines.text, start);
         if let Some(stop) = scan(lines.text, start + spaces.len(), &words, &mut spent) {
-            found.push((start..stop, block.indented(spaces)));
+            let replacement = block.indented(spaces);
+            size += replacement.len();
+            found.push((start..stop, replacement));
             end = stop;
+        }
+        // The caller refuses so many replacements. Each has its own copy of the new text.
+        if size > super::RESULT_LIMIT {
+            break;
         }
         if spent > BUDGET || found.len() > super::REPLACEMENT_LIMIT {
             return Matches::default();
