@@ -232,6 +232,25 @@ fn plain_distance(left: &[char], right: &[char]) -> usize {
     row[right.len()]
 }
 
+#[test]
+fn a_distance_beyond_the_limit_is_none() {
+    for (left, right, limit, expected) in [
+        ("abc", "xyz", 2, None),
+        ("abc", "xyz", 3, Some(3)),
+        ("abc", "xyz", 0, None),
+        ("abc", "abc", 0, Some(0)),
+        ("", "ab", 2, Some(2)),
+        ("ab", "", 1, None),
+        ("ab", "", 2, Some(2)),
+        ("", "", 0, Some(0)),
+    ] {
+        let (left, right): (Vec<char>, Vec<char>) =
+            (left.chars().collect(), right.chars().collect());
+        let found = distance_within(&left, &right, limit, &mut Budget::new(100));
+        assert_eq!(found, Ok(expected), "{left:?} {right:?} {limit}");
+    }
+}
+
 proptest! {
     #[test]
     fn distances_are_right_up_to_the_limit(
