@@ -7,14 +7,19 @@ use std::io::{IsTerminal, Write};
 
 use pollux_protocol::plain_text::{for_terminal, json_for_terminal};
 
+/// Returns true if standard output is a terminal.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// Returns `text` in the form that standard output needs.
 pub(crate) fn text_for_stdout(text: &str) -> Cow<'_, str> {
-    if std::io::stdout().is_terminal() { for_terminal(text) } else { text.into() }
+    if is_terminal() { for_terminal(text) } else { text.into() }
 }
 
 /// Returns serialised JSON in the form that standard output needs.
 pub(crate) fn json_for_stdout(json: &str) -> Cow<'_, str> {
-    if std::io::stdout().is_terminal() { json_for_terminal(json) } else { json.into() }
+    if is_terminal() { json_for_terminal(json) } else { json.into() }
 }
 
 /// Prints the only text of a command. A closed pipe is not an error.

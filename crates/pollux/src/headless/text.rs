@@ -1,7 +1,6 @@
 //! Plain text: the model's text as it arrives.
 
 use std::borrow::Cow;
-use std::io::IsTerminal;
 
 use pollux_line::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
@@ -24,7 +23,7 @@ impl TextOutput {
     /// Creates the output. `raw` is true if escape sequences and control characters in the model's
     /// text are kept.
     pub(crate) fn new(raw: bool) -> Self {
-        let shares_screen = std::io::stdout().is_terminal();
+        let shares_screen = crate::stdout::is_terminal();
         Self { filter: (!raw).then(AnsiStripper::default), line_open: false, shares_screen }
     }
 }
