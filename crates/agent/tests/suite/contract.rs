@@ -143,14 +143,19 @@ async fn a_new_model_is_asked_from_the_next_request_on() {
     let id = talk.begin("go");
     begun.pass().await;
     talk.send(Op::SetModel("other".to_owned()));
-    talk.first(|event| matches!(event, Event::Notice { .. }).then_some(())).await;
+    let is_other = |event: &Event| match event {
+        Event::ModelChanged { model, .. } => (model == "other").then_some(()),
+        _ => None,
+    };
+    talk.first(is_other).await;
     gate.open();
     talk.ended(&id).await;
     let changes = talk.log.all(|event| match event {
         Event::ModelChanged { model, .. } => Some(model.clone()),
         _ => None,
     });
-    assert_eq!(changes, ["main", "other"]);
+    // Reported when the user chooses it, and when the first request goes to it.
+    assert_eq!(changes, ["main", "other", "other"]);
     let chosen = talk.log.measured(|measurement| match measurement {
         Measurement::ModelCommand { model } => Some(model.clone()),
         _ => None,
