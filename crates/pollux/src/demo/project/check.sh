@@ -10,7 +10,7 @@ expect() {
     if [ "$actual" = "$expected" ]; then
         echo "ok    till $* = $actual"
     else
-        echo "FAIL  till $* = $actual, expected $expected"
+        echo "wrong till $* = $actual, expected $expected"
         failed=1
     fi
 }
