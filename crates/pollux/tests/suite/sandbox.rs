@@ -650,7 +650,8 @@ fn git_prints_at_inspect_what_it_prints_outside_and_leaves_the_index() {
             "git diff",
             "git diff --no-ext-diff HEAD",
             "git log -p --stat",
-            "git blame file",
+            // Without the revision, the lines that are not committed have the current time.
+            "git blame HEAD file",
             "git show HEAD:file",
             "git ls-files --stage -o",
             "git branch -a",
