@@ -100,7 +100,9 @@ fn is_simple(line: &CommandLine) -> bool {
             Some(Word::Literal(text)) => ["out", "/dev/null", "new"].contains(&text.as_str()),
             _ => false,
         });
-        names_program && opens
+        // A list inside a script may need a status that the list around it does not allow.
+        let has_list = |word: &Word| word.shown().contains("&&") || word.shown().contains("||");
+        names_program && opens && !command.words.iter().any(has_list)
     };
     // Missing programs, or a wrapper with other options, end with their own status.
     line.commands.iter().all(is_fine)
