@@ -13,10 +13,10 @@ use pollux_protocol::{
 };
 use tokio::task::JoinHandle;
 
-use crate::editor::{Edited, Editor};
+use crate::editor::Editor;
 use crate::end::ConversationEnd;
 use crate::external_editor::Proposal;
-use crate::keys::{Decoder, Key};
+use crate::keys::Decoder;
 use crate::page::Page;
 use crate::question::{Extent, Sheet};
 use crate::story::{DescribeFailure, Story};
@@ -26,14 +26,12 @@ use crate::typing::Typing;
 mod answering;
 mod completing;
 mod label;
+mod typing;
 
 pub(super) use completing::Completion;
 
 /// Time within which a second Ctrl-C ends the program.
 const TWICE: Duration = Duration::from_secs(2);
-/// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
-/// delays the rest of a sequence, and shorter than a person needs for the next key.
-const ESCAPE: Duration = Duration::from_millis(100);
 /// Maximum number of queued prompts. It limits a paste of many lines into a terminal without
 /// bracketed paste.
 const WAITING: usize = 100;
@@ -204,44 +202,6 @@ impl<'a> Conversation<'a> {
         self.story.tick(&mut self.page, Instant::now());
     }
 
-    /// Handles bytes that were typed or pasted.
-    pub(super) fn typed(&mut self, bytes: &[u8]) {
-        let keys = self.decoder.decode(bytes);
-        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
-        self.press(keys);
-    }
-
-    /// Handles the end of the wait for the rest of an escape sequence.
-    pub(super) fn escape_ended(&mut self) {
-        self.escape_end = None;
-        let keys = self.decoder.end_escape();
-        self.press(keys);
-    }
-
-    fn press(&mut self, keys: Vec<Key>) {
-        let is_end = |key: &Key| matches!(key, Key::Enter | Key::Newline);
-        let is_one_line =
-            keys.iter().filter(|key| is_end(key)).count() == 1 && keys.last().is_some_and(is_end);
-        for key in keys {
-            if self.over.is_some() {
-                return;
-            }
-            // Characters of the same chunk are shown before their line ends.
-            if key == Key::Enter && !self.page.is_echoing() {
-                self.show();
-            }
-            // Answers and input for commands have one line.
-            let as_line = if key == Key::Newline { Key::Enter } else { key.clone() };
-            if !self.questions.is_empty() {
-                self.edit_answer(as_line, is_one_line);
-            } else if self.typing.is_asked() {
-                self.type_for_command(as_line);
-            } else {
-                self.edit_draft(key);
-            }
-        }
-    }
-
     /// Handles the end of the terminal's input.
     pub(super) fn end_of_input(&mut self) {
         if self.questions.is_empty() {
@@ -328,32 +288,6 @@ impl<'a> Conversation<'a> {
                 self.page.line(&format!("Error: {error}"));
                 self.go_on();
             }
-        }
-    }
-
-    fn edit_draft(&mut self, key: Key) {
-        if key == Key::Tab && self.complete() {
-            return;
-        }
-        self.completion = None;
-        if key == Key::Newline {
-            // The rest of the line moves to the next row.
-            self.page.show(&self.draft_label(), self.draft.before(), "");
-        }
-        match self.draft.press(key) {
-            Edited::ClearScreen => self.page.clear_screen(),
-            Edited::ExternalEditor => {
-                let name = "prompt.md".to_owned();
-                self.to_edit = Some(Proposal { name, text: self.draft.whole() });
-            }
-            Edited::Line => {}
-            Edited::Continued => self.page.keep_row(),
-            Edited::Submitted(line) => {
-                self.page.keep_row();
-                self.submit(line);
-            }
-            Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
-            Edited::EndOfInput => self.end(),
         }
     }
 
@@ -471,13 +405,6 @@ impl<'a> Conversation<'a> {
             self.page.line(&format!(
                 "Queued prompts that are not sent: {count}. The arrow up brings them back."
             ));
-        }
-    }
-
-    fn type_for_command(&mut self, key: Key) {
-        if let Some((call_id, bytes)) = self.typing.press(key) {
-            self.page.keep_row();
-            self.wish(Op::Key { call_id, bytes });
         }
     }
 

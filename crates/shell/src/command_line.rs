@@ -26,6 +26,7 @@ mod reader;
 mod redirections;
 mod table;
 mod tables;
+mod walk;
 
 pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
 pub use programs::{Does, KnownCommand, Unfamiliar};

@@ -1,0 +1,87 @@
+//! Keys, and the line that they edit.
+
+use std::time::{Duration, Instant};
+
+use pollux_protocol::Op;
+
+use super::Conversation;
+use crate::editor::Edited;
+use crate::external_editor::Proposal;
+use crate::keys::Key;
+
+/// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
+/// delays the rest of a sequence, and shorter than a person needs for the next key.
+const ESCAPE: Duration = Duration::from_millis(100);
+
+impl Conversation<'_> {
+    /// Handles bytes that were typed or pasted.
+    pub(crate) fn typed(&mut self, bytes: &[u8]) {
+        let keys = self.decoder.decode(bytes);
+        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
+        self.press(keys);
+    }
+
+    /// Handles the end of the wait for the rest of an escape sequence.
+    pub(crate) fn escape_ended(&mut self) {
+        self.escape_end = None;
+        let keys = self.decoder.end_escape();
+        self.press(keys);
+    }
+
+    fn press(&mut self, keys: Vec<Key>) {
+        let is_end = |key: &Key| matches!(key, Key::Enter | Key::Newline);
+        let is_one_line =
+            keys.iter().filter(|key| is_end(key)).count() == 1 && keys.last().is_some_and(is_end);
+        for key in keys {
+            if self.over.is_some() {
+                return;
+            }
+            // Characters of the same chunk are shown before their line ends.
+            if key == Key::Enter && !self.page.is_echoing() {
+                self.show();
+            }
+            // Answers and input for commands have one line.
+            let as_line = if key == Key::Newline { Key::Enter } else { key.clone() };
+            if !self.questions.is_empty() {
+                self.edit_answer(as_line, is_one_line);
+            } else if self.typing.is_asked() {
+                self.type_for_command(as_line);
+            } else {
+                self.edit_draft(key);
+            }
+        }
+    }
+
+    fn edit_draft(&mut self, key: Key) {
+        if key == Key::Tab && self.complete() {
+            return;
+        }
+        self.completion = None;
+        if key == Key::Newline {
+            // The rest of the line moves to the next row.
+            self.page.show(&self.draft_label(), self.draft.before(), "");
+        }
+        match self.draft.press(key) {
+            Edited::ClearScreen => self.page.clear_screen(),
+            Edited::ExternalEditor => {
+                let name = "prompt.md".to_owned();
+                self.to_edit = Some(Proposal { name, text: self.draft.whole() });
+            }
+            Edited::Line => {}
+            Edited::Continued => self.page.keep_row(),
+            Edited::Submitted(line) => {
+                self.page.keep_row();
+                self.submit(line);
+            }
+            Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
+            Edited::EndOfInput => self.end(),
+        }
+    }
+
+    fn type_for_command(&mut self, key: Key) {
+        if let Some((call_id, bytes)) = self.typing.press(key) {
+            self.page.keep_row();
+            self.wish(Op::Key { call_id, bytes });
+        }
+    }
+}
