@@ -2,6 +2,7 @@
 //! of a process that was killed are recognised and removed later.
 
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
@@ -24,15 +25,21 @@ pub(crate) fn private_folder(purpose: &str) -> io::Result<TempDir> {
     static SWEPT: OnceLock<()> = OnceLock::new();
     // Reading a temporary folder with many entries takes long, and the command does not wait for
     // it. Without a thread the folders stay until the next start.
-    SWEPT
-        .get_or_init(|| drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep)));
+    SWEPT.get_or_init(|| {
+        drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep));
+    });
     let prefix = format!("{PREFIX}{purpose}-{}-", std::process::id());
     tempfile::Builder::new().prefix(&prefix).tempdir()
 }
 
 /// Removes the private folders of processes that no longer run.
 pub(crate) fn sweep() {
-    let Ok(entries) = pollux_fs::list_directory(&std::env::temp_dir()) else { return };
+    sweep_folder(&std::env::temp_dir());
+}
+
+/// Removes the private folders in `parent` of processes that no longer run.
+fn sweep_folder(parent: &Path) {
+    let Ok(entries) = pollux_fs::list_directory(parent) else { return };
     for entry in entries {
         let is_folder = entry.kind == pollux_fs::EntryKind::Directory;
         if is_folder && owner(&entry.name).is_some_and(|owner| !is_running(owner)) {
@@ -61,12 +68,17 @@ mod tests {
         for foreign in ["pollux-test-1-x", "pollux-shell-x-y", "pollux-shell-1", "shell-1-x"] {
             assert_eq!(owner(foreign), None, "{foreign}");
         }
-        // No process has this number.
-        let mut left = tempfile::Builder::new();
-        let left = left.prefix("pollux-shell-4999999-").tempdir().unwrap();
-        std::fs::write(left.path().join("file"), "x").unwrap();
-        sweep();
-        assert!(!left.path().exists());
-        assert!(own.path().exists());
+        // In a folder of its own: the sweep of the first `private_folder` runs beside this test.
+        let parent = tempfile::tempdir().unwrap();
+        // No process has the number 4999999.
+        let left = parent.path().join("pollux-shell-4999999-x");
+        let running = parent.path().join(name);
+        for folder in [&left, &running] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("file"), "x").unwrap();
+        }
+        sweep_folder(parent.path());
+        assert!(!left.exists());
+        assert!(running.exists());
     }
 }
