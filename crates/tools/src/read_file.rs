@@ -95,7 +95,7 @@ impl Tool for ReadFileTool {
         Declaration {
             name: NAME.to_owned(),
             description: "Reads one file. Text comes as text, at most 2000 lines at a time and 2000 characters \
-                          of a line; when it was cut, the result says so and how to go on with start_line and \
+                          of a line; when it was cut, the result says so and how to continue with start_line and \
                           end_line. Images (PNG, JPEG, GIF, WEBP, BMP), sound (MP3, WAV, AIFF, AAC, OGG, FLAC), \
                           video and PDF come as media. Read a file before you change it; for a large file find \
                           the lines with grep_search first and read only those."

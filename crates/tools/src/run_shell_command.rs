@@ -138,8 +138,8 @@ impl Tool for RunShellCommandTool {
             name: NAME.to_owned(),
             description: format!(
                 "Runs a command line in {shell}, {surroundings}: choose flags that \
-                 neither page nor prompt. It ends when the command ends, also when background jobs ('&') go on. With \
-                 is_background the command goes on beside your work until the session ends, and the result has its PID \
+                 neither page nor prompt. It ends when the command ends, even if background jobs ('&') still run. With \
+                 is_background the command runs in the background until the session ends, and the result has its PID \
                  for read_background_output and stop_background_process; do not add '&' then. Otherwise the \
                  result has these lines, where they apply: Output (standard output and error together, or (empty)), \
                  Error (the command could not be started), Exit Code (if not 0), Signal, Background PIDs, Process Group \
