@@ -232,4 +232,21 @@ mod tests {
             assert_eq!(!doubts(&file.rules).is_empty(), is_reported, "{pattern}");
         }
     }
+
+    #[test]
+    fn each_rule_is_reported_once() {
+        let rule = |tools: &str| {
+            format!(
+                "[[rule]]\ntoolName = {tools}\ndecision = \"deny\"\npriority = 1\nargsPattern = \"(?=(a+)+b)x\"\n"
+            )
+        };
+        for (text, expected) in [
+            (rule(r#""glob""#), 1),
+            (rule(r#"["glob", "read_file"]"#), 1),
+            (rule(r#""glob""#) + &rule(r#""read_file""#), 2),
+        ] {
+            let file = read(Tier::User, Path::new("a.toml"), &text);
+            assert_eq!(doubts(&file.rules).len(), expected, "{text}");
+        }
+    }
 }

@@ -200,6 +200,8 @@ mod tests {
             ("rm --recursive", "rm --r x", Likeness::Yes),
             ("rm --recursive", "rm -- x", Likeness::No),
             ("rm -rf", "rm -- rf", Likeness::No),
+            ("sh -", "sh -", Likeness::Yes),
+            ("sh -", "sh x", Likeness::No),
             ("rm -rf", "rm --rx --fx", Likeness::No),
             ("rm -rf", "rm -r x", Likeness::No),
             ("rm", "rmdir x", Likeness::No),

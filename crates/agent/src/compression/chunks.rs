@@ -122,6 +122,14 @@ mod tests {
         assert_eq!(chunks(&[], 100.0).len(), 0);
     }
 
+    #[test]
+    fn the_parts_of_a_message_that_is_too_long_share_its_place() {
+        let parts = (0..4).map(|_| Part::text("word ".repeat(2000))).collect();
+        let pieces = chunks(&[HistoryEntry::detached(Content::user(parts))], 1000.0);
+        let size = estimate::content(pieces[0][0].content());
+        assert!(size > SHARE * 900.0 && size < SHARE * 1100.0, "{size}");
+    }
+
     proptest! {
         #[test]
         fn pieces_are_small_and_no_call_is_parted_from_its_response(

@@ -169,3 +169,46 @@ fn alias(model: &str) -> &'static str {
         _ => "chat-compression-default",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_question_names_an_earlier_snapshot_and_a_missing_beginning() {
+        let user = |text: &str| Content::user(vec![Part::text(text)]);
+        let model = |text: &str| Content::model(vec![Part::text(text)]);
+        let snapshot = "<state_snapshot>it</state_snapshot>";
+        let cases = [
+            (vec![user("a"), model("b")], None, vec!["a", "b", ASK_NEW]),
+            (vec![model("b")], None, vec![GOES_ON, "b", ASK_NEW]),
+            (vec![model("b")], Some("earlier"), vec!["earlier", "b", ASK_AGAIN]),
+            (vec![user(snapshot)], None, vec![snapshot, ASK_AGAIN]),
+        ];
+        for (piece, earlier, expected) in cases {
+            let piece = piece.into_iter().map(HistoryEntry::detached).collect();
+            let entries = reported(piece, earlier.map(str::to_owned));
+            let texts: Vec<String> = entries.iter().map(|entry| entry.content().text()).collect();
+            assert_eq!(texts, expected);
+        }
+    }
+
+    #[test]
+    fn each_model_has_its_configuration() {
+        for (model, expected) in [
+            ("gemini-3-pro-preview", "chat-compression-3-pro"),
+            ("gemini-3.1-pro-preview", "chat-compression-3-pro"),
+            ("gemini-3-flash-preview", "chat-compression-3-flash"),
+            ("gemini-3.1-flash-lite-preview", "chat-compression-3.1-flash-lite"),
+            ("gemini-2.5-pro", "chat-compression-2.5-pro"),
+            ("gemini-2.5-flash", "chat-compression-2.5-flash"),
+            ("gemini-2.5-flash-lite", "chat-compression-2.5-flash-lite"),
+            ("gemini-3-other", "chat-compression-default"),
+            ("other-flash-lite", "chat-compression-default"),
+        ] {
+            assert_eq!(alias(model), expected, "{model}");
+        }
+    }
+}

@@ -408,6 +408,15 @@ fn the_least_goes_that_leaves_so_much() {
 }
 
 #[test]
+fn what_is_left_has_room_for_the_note_about_the_rest() {
+    let history = entries(&"u400 m400 ".repeat(10));
+    let dropped = drop_oldest(&history, 3000.0, |_| Kept::default()).unwrap();
+    let left: f64 =
+        history[dropped.messages..].iter().map(|entry| estimate::content(entry.content())).sum();
+    assert!(left <= 2000.0 && left > 1000.0, "{left}");
+}
+
+#[test]
 fn the_latest_list_of_todos_counts_and_what_is_done_is_left_out() {
     let listed = |id: &str, todos: serde_json::Value| {
         [

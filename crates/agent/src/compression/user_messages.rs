@@ -120,3 +120,16 @@ fn shorten(text: &str, length: usize) -> String {
     let tail = text.ceil_char_boundary(text.len() - kept / 3);
     format!("{}{MARK}{}", &text[..head], &text[tail..])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_keeps_twice_as_much_of_its_beginning_as_of_its_end() {
+        let text = "abcdefghij".repeat(10);
+        assert_eq!(shorten(&text, 37), "abcdefghijabcdefghij\n[...]\nabcdefghij");
+        assert_eq!(shorten(&text, 100), text);
+        assert_eq!(shorten(&text, 3), "\n[...]\n");
+    }
+}

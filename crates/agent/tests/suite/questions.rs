@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, Directive, Effects, Event, Modification,
+    ApprovalMode, CallStatus, ConfirmationKind, DiffStat, Directive, Effects, Event, Modification,
     QuestionOutcome, QuestionReply, ToolOutput,
 };
 use pollux_scripted::{FakeTool, reply};
@@ -90,6 +90,34 @@ async fn a_plan_that_is_agreed_to_ends_plan_mode() {
     answer(&talk, "1", QuestionOutcome::ProceedOnce, None).await;
     talk.ended(&id).await;
     assert_eq!(tool.ran().len(), 1);
+}
+
+#[tokio::test]
+async fn a_lasting_approval_of_an_edit_allows_all_edits_unless_it_is_saved() {
+    let edit = ConfirmationKind::Edit {
+        path: "/p/file".into(),
+        patch: String::new(),
+        original: None,
+        proposed: "x".to_owned(),
+        stat: DiffStat::default(),
+        rewrite: None,
+    };
+    for (outcome, expected) in [
+        (QuestionOutcome::ProceedAlways, vec![ApprovalMode::AutoEdit]),
+        (QuestionOutcome::ProceedAlwaysAndSave, vec![]),
+    ] {
+        let tool = FakeTool::new("write").confirms(edit.clone());
+        let stage = Stage::with([write("1"), reply().text("done")]).interactive();
+        let talk = stage.tool(tool.clone()).start();
+        let id = talk.begin("go");
+        answer(&talk, "1", outcome, None).await;
+        talk.ended(&id).await;
+        let modes = talk.log.all(|event| match event {
+            Event::ModeChanged(mode) => Some(*mode),
+            _ => None,
+        });
+        assert_eq!((tool.ran().len(), modes), (1, expected), "{outcome:?}");
+    }
 }
 
 /// Runs `make` twice, after a lasting approval of another call. Confinement stops each run. Returns

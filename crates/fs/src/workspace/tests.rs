@@ -58,11 +58,13 @@ fn sanity_says_no_to_what_is_no_path() {
     for good in ["/a/b", "/p/a\"b", "/project/app/[...slug]/page.tsx", "/a..b"] {
         path(good).unwrap();
     }
+    path(&format!("/{}", "x".repeat(255))).unwrap();
+    path(&"/x".repeat(2048)).unwrap();
     for bad in [
         "/w/\u{2713} renders the page".to_owned(),
         "/w/AssertionError: expected".to_owned(),
         format!("/{}", "x".repeat(256)),
-        "/xxxxxxxx".repeat(500),
+        "/x".repeat(2048) + "x",
         "/a/rather/long/path/... and so on".to_owned(),
         "/a/rather/long/path/\"quoted\"".to_owned(),
     ] {

@@ -139,9 +139,16 @@ fn a_scope_is_offered_only_where_its_rule_covers_the_line() {
         [(ApprovalScope::Subcommand, text("git push")), (ApprovalScope::Program, text("git"))]
     );
     assert_eq!(scopes("frob x; rm y"), [(ApprovalScope::Program, text("frob, rm"))]);
-    for line in
-        ["rm -rf x", "git $x", "frob > x", "eval $x", "git push && frob $(x)", "sh -c x > y"]
-    {
+    for line in [
+        "rm -rf x",
+        "git $x",
+        "frob > x",
+        "eval $x",
+        "git push && frob $(x)",
+        "sh -c x > y",
+        "'my tool' x",
+        "'my*' x",
+    ] {
         assert_eq!(scopes(line), [], "{line}");
     }
 }

@@ -495,6 +495,45 @@ fn a_pattern_names_the_words_that_it_matches_to_their_end() {
 }
 
 #[test]
+fn a_pattern_does_not_name_the_word_in_which_its_match_ends() {
+    for (pattern, expected) in [
+        ("uniq -c --two", "allow"),
+        ("uniq -c --tw", "ask_user"),
+        ("uniq -c ", "ask_user"),
+        ("uni", "ask_user"),
+    ] {
+        let policy = policy(true, &rule(&format!("commandRegex = '{pattern}'"), "allow"));
+        let mode = ApprovalMode::Default;
+        assert_eq!(say(&policy, "uniq -c --two", mode), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_question_is_that_of_the_command_in_question() {
+    let policy = policy(true, &allow("[\"cat\", \"frob\"]"));
+    let reason = |line: &str| {
+        let (args, effects) = (json!({"command": line}), Effects::command(line, "/p"));
+        let subject = Subject::named("run_shell_command");
+        let mode = ApprovalMode::Default;
+        policy.judge(Query { subject, args: &args, effects: &effects, mode }).reason
+    };
+    assert_eq!(
+        reason("cat x && frob && uniq --odd").as_deref(),
+        Some("the effects of uniq with the option --odd are not known")
+    );
+    assert_eq!(reason("cat x && frob"), None);
+}
+
+#[test]
+fn a_wrapper_of_a_command_that_reads_has_its_level() {
+    let policy = policy(true, "");
+    for line in ["cat x", "timeout 5 cat x", "env timeout 5 cat x"] {
+        let level = level(&policy, line, ApprovalMode::Default);
+        assert_eq!(level, ConfinementLevel::Inspect, "{line}");
+    }
+}
+
+#[test]
 fn only_a_line_that_changes_the_configuration_of_a_repository_may_do_it() {
     let policy = policy(true, &allow("[\"git\"]"));
     let configures = |line: &str| {

@@ -359,6 +359,53 @@ fn a_call_killed_while_it_ran_says_so() {
 }
 
 #[test]
+fn a_call_that_ended_without_a_result_is_answered() {
+    let data = read_lines(&[
+        r#"{"id":"m","type":"gemini","content":"","toolCalls":[{"id":"a","name":"t","args":{},"result":[],"status":"success"},{"id":"b","name":"t","args":{},"result":[{"functionResponse":{"id":"b","name":"t","response":{"output":"half"}}}],"status":"executing"}]}"#,
+    ]);
+    let errors: Vec<bool> = data.contents[1]
+        .1
+        .responses()
+        .map(|answer| answer.response.get("error").is_some())
+        .collect();
+    assert_eq!(errors, [true, true]);
+}
+
+#[test]
+fn text_beside_a_result_that_answers_no_call_is_kept() {
+    let data = read_lines(&[
+        r#"{"id":"u","type":"user","content":[{"functionResponse":{"id":"none","name":"t","response":{}}},{"text":"hi"}]}"#,
+    ]);
+    assert_eq!(shape(&data.contents), json!([["u", "user", [{ "text": "hi" }]]]));
+}
+
+#[test]
+fn the_records_of_a_call_survive_a_checkpoint() {
+    let message = r#"{"id":"m","type":"gemini","content":"","toolCalls":[{"id":"a","name":"t","args":{},"status":"executing"}]}"#;
+    let checkpoint = format!(r#"{{"$set":{{"messages":[{message}]}}}}"#);
+    let started = r#"{"$pollux":{"started":{"callId":"a","effects":{}}}}"#;
+    let finished = r#"{"$pollux":{"call":{"id":"a","name":"t","args":{},"status":"success","result":"done"}}}"#;
+    for (record, expected) in [(started, "while it ran"), (finished, "done")] {
+        let data = read_lines(&[message, record, &checkpoint]);
+        let answer = serde_json::to_string(&shape(&data.contents)[1]).unwrap();
+        assert!(answer.contains(expected), "{answer}");
+    }
+}
+
+#[test]
+fn messages_that_cannot_be_loaded_are_named_up_to_a_limit() {
+    let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
+    let lines: Vec<String> =
+        (0..50).map(|id| format!(r#"{{"id":"d{id}","type":"user","content":{deep}}}"#)).collect();
+    for (count, named) in [(30, 30), (50, 40)] {
+        let lines: Vec<&str> = lines[..count].iter().map(String::as_str).collect();
+        let data = read_lines(&lines);
+        assert_eq!((data.contents.len(), data.damage.len()), (0, named));
+        assert_eq!(data.damage[0], "message d0 could not be read and was skipped");
+    }
+}
+
+#[test]
 fn declared_effects_come_back_whatever_version_wrote_them() {
     let mut data = read_lines(&[
         r#"{"id":"m","type":"gemini","content":[{"functionCall":{"id":"a","name":"t","args":{}}},{"functionCall":{"id":"b","name":"t","args":{}}},{"functionCall":{"id":"c","name":"t","args":{}}}],"toolCalls":[]}"#,

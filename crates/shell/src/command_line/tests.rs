@@ -99,6 +99,23 @@ fn constant_words_are_those_that_nothing_changes_before_the_line_runs() {
 }
 
 #[test]
+fn an_unquoted_variable_and_all_arguments_may_become_several_words() {
+    for (text, expected) in [
+        ("ls $X", true),
+        ("ls ${X}", true),
+        ("ls a$X", true),
+        ("ls \"$X\"", false),
+        ("ls \"$X\"b", false),
+        ("ls \"$X\"$Y", true),
+        ("ls \"$@\"", true),
+        ("ls \"$#\"", false),
+        ("ls $#", true),
+    ] {
+        assert_eq!(line(text).commands[0].has_more, expected, "{text}");
+    }
+}
+
+#[test]
 fn what_shells_could_read_differently_is_hidden() {
     for text in [
         "<&-eval ls '; touch C'",

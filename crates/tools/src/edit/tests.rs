@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
-use super::distance::{Budget, distance_within};
+use super::distance::{Budget, OutOfBudget, distance_within};
 use super::{EditFailure, EditStrategy, find_edit};
 
 fn edit(text: &str, old: &str, new: &str) -> Result<(EditStrategy, String), EditFailure> {
@@ -154,6 +154,7 @@ fn a_short_text_is_not_matched_by_similarity() {
     assert_eq!(found("a b\n", "ab"), None);
     assert_eq!(found("abcd efghi\n", "abcdefghi"), None);
     assert_eq!(found("abcde fghij\n", "abcdefghij"), Some(EditStrategy::Fuzzy));
+    assert_eq!(found("abcde fghij", "abcdefghij"), Some(EditStrategy::Fuzzy));
 }
 
 #[test]
@@ -248,6 +249,26 @@ fn a_distance_beyond_the_limit_is_none() {
             (left.chars().collect(), right.chars().collect());
         let found = distance_within(&left, &right, limit, &mut Budget::new(100));
         assert_eq!(found, Ok(expected), "{left:?} {right:?} {limit}");
+    }
+}
+
+#[test]
+fn a_distance_is_not_computed_beyond_the_budget() {
+    let (left, right) = (['a'; 100], ['b'; 100]);
+    for (budget, expected) in [(1, Err(OutOfBudget)), (100, Err(OutOfBudget)), (1000, Ok(None))] {
+        let found = distance_within(&left, &right, 10, &mut Budget::new(budget));
+        assert_eq!(found, expected, "{budget}");
+    }
+}
+
+#[test]
+fn a_long_text_is_not_searched_for_by_similarity_in_a_long_file() {
+    let old: Vec<String> = (0..40).map(|line| format!("{line} {}", "word ".repeat(10))).collect();
+    let old = old.join("\n");
+    for (lines, expected) in [(20, Some(EditStrategy::Fuzzy)), (120, None)] {
+        let text = old.replacen("word", "wrd", 1) + &"\nother".repeat(lines);
+        let found = edit(&text, &old, "x").map(|(strategy, _)| strategy).ok();
+        assert_eq!(found, expected, "{lines}");
     }
 }
 
