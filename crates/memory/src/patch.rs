@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_tools::{Difference, Labels};
+use pollux_tools::Difference;
 
 /// Limits of the files and lines of a patch that is read.
 const MOST_FILES: usize = 20;
@@ -31,8 +31,7 @@ struct Hunk {
 pub(crate) fn make(path: &Path, old: Option<&str>, new: &str) -> String {
     let path = path.display().to_string();
     let from = if old.is_some() { &path } else { "/dev/null" };
-    let patch = Difference::between(old.unwrap_or_default(), new).patch("", Labels::PROPOSAL);
-    let hunks = patch.find("@@ ").map_or("", |start| &patch[start..]);
+    let hunks = Difference::between(old.unwrap_or_default(), new).hunks();
     format!("--- {from}\n+++ {path}\n{hunks}")
 }
 

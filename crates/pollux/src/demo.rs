@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pollux_config::{Environment, names as variables};
 use pollux_fs::WriteOptions;
 use pollux_protocol::ApprovalMode;
-use similar::TextDiff;
+use pollux_tools::Difference;
 use tempfile::TempDir;
 
 use crate::arguments::{Arguments, DemoArguments, OutputFormat};
@@ -137,9 +137,8 @@ fn broken(path: &Path, error: &dyn std::fmt::Display) -> Failure {
 fn file_diff(project: &Path, name: &str, before: &str) -> String {
     let after = pollux_fs::read_text(&project.join(name), 1 << 20).map(|file| file.text);
     let after = after.unwrap_or_default();
-    if after == before {
-        return String::new();
+    match Difference::between(before, &after).hunks() {
+        hunks if hunks.is_empty() => hunks,
+        hunks => format!("--- a/{name}\n+++ b/{name}\n{hunks}"),
     }
-    let (old, new) = (format!("a/{name}"), format!("b/{name}"));
-    TextDiff::from_lines(before, &after).unified_diff().header(&old, &new).to_string()
 }

@@ -72,15 +72,22 @@ impl<'a> Difference<'a> {
     pub fn patch(&self, name: &str, labels: Labels) -> String {
         let rule = "=".repeat(67);
         let Labels { old, new } = labels;
-        let mut patch = format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n");
+        let hunks = self.hunks();
+        format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{hunks}")
+    }
+
+    /// Returns the hunks of the unified patch, with three lines of context and without the lines
+    /// that name the two sides. The text is empty if nothing differs.
+    pub fn hunks(&self) -> String {
+        let mut hunks = String::new();
         if self.operations.iter().all(|operation| operation.tag() == DiffTag::Equal) {
-            return patch;
+            return hunks;
         }
         let skipped_lines = self.whole_old[..self.skipped].split('\n').count() - 1;
         for group in group_diff_ops(self.operations.clone(), PATCH_CONTEXT) {
-            self.write_hunk(&mut patch, &group, skipped_lines);
+            self.write_hunk(&mut hunks, &group, skipped_lines);
         }
-        patch
+        hunks
     }
 
     fn write_hunk(&self, patch: &mut String, group: &[DiffOp], skipped_lines: usize) {
