@@ -30,8 +30,8 @@ struct Page {
 enum Source {
     /// Pollux, called with these arguments.
     Program(&'static [&'static str]),
-    /// An example of a package: the package and the example.
-    Example(&'static str, &'static str),
+    /// The example of this name.
+    Example(&'static str),
 }
 
 const PAGES: &[Page] = &[
@@ -56,24 +56,20 @@ const PAGES: &[Page] = &[
         source: Source::Program(&["completions", "powershell"]),
         dress: str::to_owned,
     },
-    Page {
-        path: "tools.md",
-        source: Source::Example("pollux-tools", "declarations"),
-        dress: str::to_owned,
-    },
+    Page { path: "tools.md", source: Source::Example("declarations"), dress: str::to_owned },
     Page {
         path: "generated/settings.md",
-        source: Source::Example("pollux-config", "settings_reference"),
+        source: Source::Example("settings_reference"),
         dress: str::to_owned,
     },
     Page {
         path: "generated/settings.schema.json",
-        source: Source::Example("pollux-config", "settings_schema"),
+        source: Source::Example("settings_schema"),
         dress: str::to_owned,
     },
     Page {
         path: "generated/starters.md",
-        source: Source::Example("pollux-shell", "starters"),
+        source: Source::Example("starters"),
         dress: str::to_owned,
     },
     Page {
@@ -85,13 +81,14 @@ const PAGES: &[Page] = &[
 
 /// Writes every page.
 pub(crate) fn write(root: &Path) -> Result<ExitCode> {
+    let programs = process::build_for_development(root)?;
     for page in PAGES {
         let target = root.join(FOLDER).join(page.path);
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
         }
-        fs::write(&target, content(root, page)?)
+        fs::write(&target, content(root, &programs, page)?)
             .with_context(|| format!("cannot write {}", target.display()))?;
         println!("{FOLDER}/{}", page.path);
     }
@@ -101,11 +98,12 @@ pub(crate) fn write(root: &Path) -> Result<ExitCode> {
 /// Returns a finding for each page that is missing or differs from the current output of the
 /// program.
 pub(crate) fn compare(root: &Path) -> Result<Vec<Finding>> {
+    let programs = process::build_for_development(root)?;
     let mut findings = Vec::new();
     for page in PAGES {
         let path = Path::new(FOLDER).join(page.path);
         let current = fs::read_to_string(root.join(&path)).unwrap_or_default();
-        if let Some(line) = first_difference(&current, &content(root, page)?) {
+        if let Some(line) = first_difference(&current, &content(root, &programs, page)?) {
             findings.push(Finding::error(&path, line, "stale; run `cargo xtask gen`"));
         }
     }
@@ -121,26 +119,23 @@ fn first_difference(current: &str, fresh: &str) -> Option<usize> {
     Some(equal.count() + 1)
 }
 
-fn content(root: &Path, page: &Page) -> Result<String> {
-    let answer = process::capture(match page.source {
-        Source::Program(arguments) => program(root, arguments),
-        Source::Example(package, name) => {
-            process::cargo(root, &["run", "--quiet", "--package", package, "--example", name])
+fn content(root: &Path, programs: &Path, page: &Page) -> Result<String> {
+    let mut command = match page.source {
+        Source::Program(arguments) => {
+            let mut command = Command::new(programs.join("pollux"));
+            command.args(arguments);
+            command
         }
-    })?;
-    Ok((page.dress)(&answer))
-}
-
-/// Returns the program in a fixed environment: no colours, a fixed width, and no settings of the
-/// user who runs this task.
-fn program(root: &Path, arguments: &[&str]) -> Command {
-    let mut command = process::cargo(root, &["run", "--quiet", "--package", "pollux", "--"]);
+        Source::Example(name) => Command::new(programs.join("examples").join(name)),
+    };
+    // A fixed environment: no colours, a fixed width, and no settings of the user who runs this
+    // task.
     command
-        .args(arguments)
+        .current_dir(root)
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100")
         .env("GEMINI_CLI_HOME", root.join("target").join("generate-home"));
-    command
+    Ok((page.dress)(&process::capture(command)?))
 }
 
 fn command_line_page(help: &str) -> String {

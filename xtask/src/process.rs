@@ -24,18 +24,33 @@ pub(crate) struct Build {
     pub(crate) target: PathBuf,
 }
 
+/// Builds the program and the examples for development, and returns the folder of the program. The
+/// examples are in its subfolder `examples`.
+///
+/// The build is that of `cargo test --workspace`. A build of a single package selects other
+/// features of the dependencies, and would compile many of them again.
+pub(crate) fn build_for_development(root: &Path) -> Result<PathBuf> {
+    run(cargo(root, &["build", "--quiet", "--locked", "--workspace", "--bins", "--examples"]))?;
+    Ok(target(root)?.join("debug"))
+}
+
 /// Builds the program with a profile: `release` for tests, `dist`, as packages are built, for
 /// measurements.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<Build> {
     run(cargo(root, &["build", "--locked", "--profile", profile, "--package", "pollux"]))?;
+    let target = target(root)?;
+    let name = format!("pollux{}", std::env::consts::EXE_SUFFIX);
+    Ok(Build { pollux: target.join(profile).join(name), target })
+}
+
+/// Returns the folder of all build output.
+fn target(root: &Path) -> Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new()
         .current_dir(root)
         .no_deps()
         .exec()
         .context("cannot get the target folder from cargo")?;
-    let target = metadata.target_directory.into_std_path_buf();
-    let name = format!("pollux{}", std::env::consts::EXE_SUFFIX);
-    Ok(Build { pollux: target.join(profile).join(name), target })
+    Ok(metadata.target_directory.into_std_path_buf())
 }
 
 /// Returns a Python program of this repository, run in the repository root. Needs Python 3.11 or

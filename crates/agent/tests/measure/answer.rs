@@ -1,7 +1,7 @@
 //! Cost of an answer of 2 MB in 500 chunks, with and without loop detection: at most 50 ms for the
 //! detection.
 //!
-//! `cargo run --release -p pollux-agent --example answer_cost` prints the best of ten for each kind
+//! `cargo bench -p pollux-agent --bench answer_cost` prints the best of ten for each kind
 //! of text, and fails if loop detection costs more.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::panic, missing_docs)]

@@ -1,7 +1,7 @@
 //! Cost of compressing a conversation of 1,000,000 tokens, without the calls of the model: at most
 //! 50 ms.
 //!
-//! `cargo run --release -p pollux-agent --example compression_cost` prints the time of each step,
+//! `cargo bench -p pollux-agent --bench compression_cost` prints the time of each step,
 //! the best of ten, and fails if all steps together take longer.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]

@@ -1,7 +1,7 @@
 //! Cost of building the system instruction: the largest one, with fifty skills and as many
 //! subagents.
 //!
-//! `cargo run --release -p pollux-agent --example prompt_cost` prints medians in microseconds.
+//! `cargo bench -p pollux-agent --bench prompt_cost` prints medians in microseconds.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, missing_docs)]
 

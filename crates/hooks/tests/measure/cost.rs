@@ -1,7 +1,7 @@
 //! Measures the cost of a hook beyond its process start, and the cost of fifty hooks at the start
 //! of a run.
 //!
-//! `cargo run --release -p pollux-hooks --example cost` prints medians in microseconds.
+//! `cargo bench -p pollux-hooks --bench cost` prints medians in microseconds.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 

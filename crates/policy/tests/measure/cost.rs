@@ -1,7 +1,7 @@
 //! Benchmark of a decision about a command line of twenty commands under five hundred rules, and of
 //! reading fifty files.
 //!
-//! `cargo run --release -p pollux-policy --example cost` prints medians in microseconds.
+//! `cargo bench -p pollux-policy --bench cost` prints medians in microseconds.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs)]
 

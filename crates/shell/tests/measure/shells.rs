@@ -1,6 +1,6 @@
 //! Compares the reading of command lines with the behaviour of bash and dash.
 //!
-//! `cargo run --release -p pollux-shell --example shells -- COUNT [SEED]` makes lines from
+//! `cargo bench -p pollux-shell --bench shells -- COUNT [SEED]` makes lines from
 //! fragments until COUNT of them are parsed, runs those in both shells, and compares programs,
 //! arguments and new files with the parsed lines. Programs are shell functions that record their
 //! arguments; the folder is a temporary one and `PATH` is empty. Each line runs twice: all programs

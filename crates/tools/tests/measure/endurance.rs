@@ -1,7 +1,7 @@
 //! Memory growth during ten thousand consecutive calls. Only variations of the allocator are
 //! allowed.
 //!
-//! `cargo run --release -p pollux-tools --example endurance` prints the memory after each thousand
+//! `cargo bench -p pollux-tools --bench endurance` prints the memory after each thousand
 //! calls, and fails if it grows from the first half to the second. The conversation is not
 //! measured: calls are prepared and run as the agent does, and their results are dropped.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
