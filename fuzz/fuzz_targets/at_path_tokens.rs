@@ -1,20 +1,3 @@
-//! `@path` tokens of a prompt: each range is correct, the tokens are in order, and no token is
-//! empty.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-// The tokenizer is part of a crate that does not export it, so its file is included directly.
-#[path = "../../crates/host/src/references/at_path.rs"]
-mod at_path;
-
-fuzz_target!(|text: &str| {
-    let mut end = 0;
-    for token in at_path::tokens(text) {
-        assert!(token.range.start >= end && token.range.end > token.range.start);
-        end = token.range.end;
-        assert!(text[token.range].starts_with('@'));
-        assert!(!token.path.is_empty());
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pollux_fuzz_targets::at_path_tokens(bytes));

@@ -1,15 +1,3 @@
-//! The output of a hook: any bytes give a reply or `None`, and a reply is an object without
-//! anything that was not printed.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|input: (&[u8], &[u8], Option<i32>)| {
-    let (stdout, stderr, exit_code) = input;
-    let Some(reply) = pollux_hooks::parse(stdout, stderr, exit_code) else { return };
-    let text = serde_json::to_vec(reply.fields()).expect("a reply is JSON");
-    // The same reply, printed again, is read as the same reply, with any exit code.
-    let again = pollux_hooks::parse(&text, b"", Some(2)).expect("a reply is read again");
-    assert_eq!(again, reply);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pollux_fuzz_targets::hook_output(bytes));

@@ -1,10 +1,3 @@
-//! Tables of programs: a damaged table is rejected as a whole, without a panic.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use pollux_shell::command_line::check_table;
-
-fuzz_target!(|text: &str| {
-    check_table(text).ok();
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pollux_fuzz_targets::program_tables(bytes));

@@ -1,14 +1,3 @@
-//! Session files: for any bytes, the readable part gives a conversation that can continue.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use pollux_protocol::{EntryId, History, Part};
-use pollux_session::SessionData;
-
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(data) = SessionData::from_bytes(bytes) else { return };
-    let (mut history, _) = History::restore(data.contents);
-    history.push_user(EntryId::new("next"), vec![Part::text("go on")]);
-    assert!(history.request().is_ok());
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pollux_fuzz_targets::session_file(bytes));

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::finding::{self, Finding};
-use crate::{generate, layers, process, prose, shape, source, tool_names, type_names};
+use crate::{fuzz, generate, layers, process, prose, shape, source, tool_names, type_names};
 
 /// Runs every check and prints the findings; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
@@ -19,6 +19,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
     let mut findings = Vec::new();
     findings.extend(unformatted(root)?);
     findings.extend(layers::check(root)?);
+    findings.extend(fuzz::check_lock(root)?);
     let files = source::collect(root)?;
     for file in &files {
         findings.extend(prose::check(file));

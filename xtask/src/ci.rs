@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::{check, fuzz, process};
+use crate::{check, process};
 
 /// Cargo commands that run after the checks of this program.
 const STEPS: &[&[&str]] = &[
@@ -37,10 +37,6 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         process::run(command)?;
         println!("== cargo {name}: {:.0} s", start.elapsed().as_secs_f64());
     }
-    println!("== committed inputs of the fuzz targets");
-    let start = Instant::now();
-    fuzz::replay(root)?;
-    println!("== committed inputs of the fuzz targets: {:.0} s", start.elapsed().as_secs_f64());
     // There is no file if all tests ran.
     let ignored = std::fs::read_to_string(&reports).unwrap_or_default();
     std::fs::remove_file(&reports).ok();

@@ -7,12 +7,13 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, value_parser};
 
+use crate::finding::Finding;
 use crate::process;
 
 /// Version of cargo-fuzz that `.ci/run` installs.
@@ -61,7 +62,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
         Some(name) => bail!("unknown fuzz target `{name}`; available: {}", known.join(", ")),
     };
     if options.replay {
-        replay_targets(root, &chosen)?;
+        replay(root, options.target.as_deref())?;
         return Ok(ExitCode::SUCCESS);
     }
     let version = process::capture(process::cargo(root, &["fuzz", "--version"]));
@@ -85,30 +86,22 @@ fn installation() -> String {
     format!("cargo install cargo-fuzz --version {CARGO_FUZZ} --locked")
 }
 
-/// Runs the committed inputs of all targets.
-pub(crate) fn replay(root: &Path) -> Result<()> {
-    replay_targets(root, &targets(root)?)
+/// Runs the committed inputs of the chosen targets: the tests of the crate of the targets.
+fn replay(root: &Path, target: Option<&str>) -> Result<()> {
+    let mut test = process::cargo(root, &["test", "--locked", "--package", "pollux-fuzz-targets"]);
+    test.args(target);
+    process::run(test)
 }
 
-/// Runs the committed inputs of some targets. They are built like other programs, without
-/// instrumentation: libFuzzer cannot search then, but it runs the inputs that it is given.
-fn replay_targets(root: &Path, names: &[String]) -> Result<()> {
-    let options = ["--manifest-path", "fuzz/Cargo.toml", "--locked", "--target-dir", "target"];
-    // Elsewhere, a program that starts in libFuzzer needs other options of the linker.
-    let verb = if cfg!(unix) { "build" } else { "check" };
-    let mut build = process::cargo(root, &[verb]);
-    build.args(options).args(names.iter().flat_map(|name| ["--bin", name]));
-    process::run(build)?;
-    for name in names.iter().filter(|_| cfg!(unix)) {
-        let (inputs, artifacts) = (corpus(root, name), root.join("fuzz/artifacts").join(name));
-        create(&artifacts)?;
-        let mut command = Command::new(root.join("target/debug").join(name));
-        command.arg(&inputs).args(LIMITS).arg("-runs=0");
-        command.arg(format!("-artifact_prefix={}/", artifacts.display()));
-        process::capture(command)?;
-        println!("{name}: {} inputs", files(&inputs)?.len());
-    }
-    Ok(())
+/// Returns a finding if the lock file of the fuzz programs is stale.
+pub(crate) fn check_lock(root: &Path) -> Result<Vec<Finding>> {
+    let arguments = ["metadata", "--locked", "--format-version", "1", "--manifest-path"];
+    let mut metadata = process::cargo(root, &arguments);
+    metadata.arg("fuzz/Cargo.toml").stdout(Stdio::null()).stderr(Stdio::null());
+    let is_fresh = process::status(&mut metadata)?.success();
+    let stale = "stale; run `cargo update --workspace --manifest-path fuzz/Cargo.toml`";
+    let finding = || Finding::error(Path::new("fuzz/Cargo.lock"), 1, stale);
+    Ok((!is_fresh).then(finding).into_iter().collect())
 }
 
 /// Returns the targets, which are the files of `fuzz/fuzz_targets`, in alphabetical order.

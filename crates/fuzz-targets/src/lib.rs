@@ -1,0 +1,34 @@
+//! Fuzz targets: the properties of the parsers of untrusted bytes.
+//!
+//! Each module has one function `run`, which fails if a property does not hold for an input. The
+//! programs in `fuzz/` search for such inputs; the tests of this crate run the inputs that are
+//! committed in `fuzz/corpus`. This crate is not part of the product.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a failure is a panic")]
+
+#[macro_use]
+mod declaration;
+
+targets! {
+    at_path_tokens,
+    chat_stream,
+    citations,
+    command_line,
+    command_verdict,
+    consent_file,
+    context_imports,
+    edit_matcher,
+    hook_output,
+    html_to_markdown,
+    ignore_rules,
+    policy_toml,
+    price_table,
+    program_tables,
+    response_json,
+    sandbox_plan,
+    session_file,
+    settings_json,
+    snapshot,
+    sse,
+    trust_file,
+}
