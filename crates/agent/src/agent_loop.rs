@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
-    Measurement, ModelErrorKind, ModelRole, Operator, Part, PromptOutcome, Todo, TurnLimit,
+    Measurement, ModelErrorKind, ModelRole, Part, PromptOutcome, Todo, TurnLimit,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -145,7 +145,11 @@ impl AgentLoop {
             chat,
             side_models: Arc::new(side_models),
             fitting: Fitting::new(parts.fitting, parts.settings.clone()),
-            guard: LoopGuard::new(parts.settings.clone(), outlet.clone(), services.interactive),
+            guard: LoopGuard::new(
+                parts.settings.clone(),
+                outlet.clone(),
+                Arc::clone(&services.operator),
+            ),
             shaping: parts.answer.map(Shaping::new),
             hooks,
             conseca: services.conseca.then(|| Conseca::new(outlet)),
@@ -190,14 +194,13 @@ impl AgentLoop {
         id: &str,
         parts: Vec<Part>,
         display: Option<String>,
-        operator: &dyn Operator,
         cancel: &CancellationToken,
     ) -> PromptOutcome {
         let outlet = self.outlet().clone();
         outlet.set_prompt(Some(id));
         outlet.emit(Event::PromptStarted).await;
         let turns_before = self.turns;
-        let outcome = match self.within_budget(id, parts, display, operator, cancel).await {
+        let outcome = match self.within_budget(id, parts, display, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let ended = self.conversation.end_prompt(id, failure(&outcome)).await;
                 ended.map_or_else(|error| PromptOutcome::LogFailed(error.to_string()), |()| outcome)
@@ -234,7 +237,6 @@ impl AgentLoop {
         id: &str,
         parts: Vec<Part>,
         display: Option<String>,
-        operator: &dyn Operator,
         cancel: &CancellationToken,
     ) -> Result<PromptOutcome, End> {
         let budget = self.services.budget.clone();
@@ -245,7 +247,7 @@ impl AgentLoop {
             None
         };
         let stopped = cancel.child_token();
-        let mut run = PromptRun::new(id, operator, &stopped);
+        let mut run = PromptRun::new(id, &stopped);
         let ended = {
             let work = self.work(parts, display, &mut run);
             tokio::pin!(work);

@@ -12,6 +12,7 @@ use pollux_protocol::{
 use tokio::sync::mpsc;
 
 use crate::agent_loop::AgentLoop;
+use crate::operator::EventOperator;
 use desk::{Desk, QueuedOnCancel};
 
 /// Frontend's handle to the agent: sends operations and receives events.
@@ -69,15 +70,17 @@ impl AgentHandle for Handle {
     }
 }
 
-/// Starts the session on the current runtime. `events` is the receiver of the session's outlet. The
-/// agent and the stream of events end after [`Op::Close`] or when the handle is dropped.
+/// Starts the session on the current runtime. `replies` receives the replies of the user, and
+/// `events` is the receiver of the session's outlet. The agent and the stream of events end after
+/// [`Op::Close`] or when the handle is dropped.
 pub fn spawn(
     agent: AgentLoop,
     commands: Live<CommandSet>,
+    replies: Arc<EventOperator>,
     events: mpsc::Receiver<Arc<Envelope>>,
 ) -> (Handle, tokio::task::JoinHandle<()>) {
     let (ops, received) = mpsc::unbounded_channel();
-    let desk = Desk::new(&agent, commands.clone(), ops.downgrade(), received);
+    let desk = Desk::new(&agent, commands.clone(), replies, (ops.downgrade(), received));
     let task = tokio::spawn(Worker { agent, desk }.run());
     (Handle { ops, events: Mutex::new(Some(events)), commands }, task)
 }
@@ -125,8 +128,7 @@ impl Worker {
         let keep = QueuedOnCancel::Keep;
         match op {
             Op::Prompt { id, parts, display } => {
-                let operator = desk.operator();
-                let work = agent.prompt(&id, parts, display, operator.as_ref(), &cancel);
+                let work = agent.prompt(&id, parts, display, &cancel);
                 desk.during(&cancel, keep, work).await;
             }
             Op::Command { id, name, arguments } => {

@@ -59,6 +59,7 @@ pub use masking::MaskingOptions;
 pub use memory::SessionMemory;
 pub use mode::SessionMode;
 pub use next_speaker::NextSpeakerOptions;
+pub use operator::EventOperator;
 pub use outlet::Outlet;
 pub use prompt::{
     PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,

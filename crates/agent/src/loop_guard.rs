@@ -17,7 +17,9 @@ pub(crate) use chant::Chant;
 use judge::JudgeSchedule;
 use judge::{CONVICTION, Judgement};
 
-use pollux_protocol::{Live, LoopKind};
+use std::sync::Arc;
+
+use pollux_protocol::{Live, LoopKind, Operator};
 
 use crate::outlet::Outlet;
 use crate::settings::LoopSettings;
@@ -34,7 +36,7 @@ pub(crate) struct Finding {
 pub(crate) struct LoopGuard {
     settings: Live<LoopSettings>,
     outlet: Outlet,
-    interactive: bool,
+    operator: Arc<dyn Operator>,
     /// True if the user disabled loop detection for this session.
     is_disabled: bool,
     /// Text of the prompt.
@@ -48,11 +50,15 @@ pub(crate) struct LoopGuard {
 }
 
 impl LoopGuard {
-    pub(crate) fn new(settings: Live<LoopSettings>, outlet: Outlet, interactive: bool) -> Self {
+    pub(crate) fn new(
+        settings: Live<LoopSettings>,
+        outlet: Outlet,
+        operator: Arc<dyn Operator>,
+    ) -> Self {
         Self {
             settings,
             outlet,
-            interactive,
+            operator,
             is_disabled: false,
             prompt: String::new(),
             calls: CallTrail::default(),

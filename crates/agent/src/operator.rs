@@ -2,22 +2,26 @@
 //! as an operation.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use pollux_protocol::{Event, Operator, Question, QuestionId, QuestionOutcome, QuestionReply};
+use pollux_protocol::{
+    Event, Operator, Origin, Question, QuestionId, QuestionOutcome, QuestionReply,
+};
 use tokio::sync::oneshot;
 
 use crate::outlet::Outlet;
 
-/// Operator of a session with a frontend.
-pub(crate) struct EventOperator {
+/// Operator of a session with a frontend. There is one for all agents of the session: anything that
+/// runs in it may ask. The events about a question have the origin that the question names.
+pub struct EventOperator {
     outlet: Outlet,
     open: Mutex<HashMap<QuestionId, oneshot::Sender<QuestionReply>>>,
 }
 
 impl EventOperator {
-    pub(crate) fn new(outlet: Outlet) -> Self {
+    /// Creates the operator of the session that this outlet belongs to.
+    pub fn new(outlet: Outlet) -> Self {
         Self { outlet, open: Mutex::default() }
     }
 
@@ -28,19 +32,24 @@ impl EventOperator {
         }
     }
 
-    fn open(
-        &self,
-    ) -> std::sync::MutexGuard<'_, HashMap<QuestionId, oneshot::Sender<QuestionReply>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<QuestionId, oneshot::Sender<QuestionReply>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Guard that closes a question when its future is dropped.
-struct OpenQuestion<'a>(&'a EventOperator, QuestionId);
+/// Guard that withdraws a question if its future is dropped before the reply arrives.
+struct OpenQuestion<'a> {
+    operator: &'a EventOperator,
+    id: QuestionId,
+    from: Arc<Origin>,
+}
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        self.0.open().remove(&self.1);
+        if self.operator.open().remove(&self.id).is_some() {
+            let withdrawn = Event::QuestionWithdrawn(self.id);
+            self.operator.outlet.emit_at_once(Arc::clone(&self.from), withdrawn);
+        }
     }
 }
 
@@ -48,10 +57,11 @@ impl Drop for OpenQuestion<'_> {
 impl Operator for EventOperator {
     async fn ask(&self, question: Question) -> QuestionReply {
         let refusal = question.reply(QuestionOutcome::Cancel);
+        let (id, from) = (question.id, Arc::clone(&question.from));
         let (sender, receiver) = oneshot::channel();
-        self.open().insert(question.id, sender);
-        let _open = OpenQuestion(self, question.id);
-        self.outlet.emit(Event::Question(Box::new(question))).await;
+        self.open().insert(id, sender);
+        let _open = OpenQuestion { operator: self, id, from: Arc::clone(&from) };
+        self.outlet.emit_from(from, Event::Question(Box::new(question))).await;
         receiver.await.unwrap_or(refusal)
     }
 }

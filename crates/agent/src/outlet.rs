@@ -62,12 +62,33 @@ impl Outlet {
     /// Sends an event. Waits while the channel is full. Without a frontend the event only reaches
     /// the observers.
     pub async fn emit(&self, event: Event) {
-        let envelope = Envelope { origin: self.origin(), event };
+        self.emit_from(self.origin(), event).await;
+    }
+
+    /// Sends an event of another agent or prompt of the session, as [`Self::emit`] does.
+    pub(crate) async fn emit_from(&self, origin: Arc<Origin>, event: Event) {
+        let envelope = self.observed(origin, event);
+        // Sending fails only if the receiver is gone. Then no one reads events.
+        drop(self.frontend.send(envelope).await);
+    }
+
+    /// Sends an event without waiting, for code that cannot wait. The frontend receives it later
+    /// than the following events if the channel is full.
+    pub(crate) fn emit_at_once(&self, origin: Arc<Origin>, event: Event) {
+        let envelope = self.observed(origin, event);
+        if let Err(mpsc::error::TrySendError::Full(envelope)) = self.frontend.try_send(envelope) {
+            let frontend = self.frontend.clone();
+            tokio::spawn(async move { drop(frontend.send(envelope).await) });
+        }
+    }
+
+    /// Creates an envelope and shows it to the observers.
+    fn observed(&self, origin: Arc<Origin>, event: Event) -> Arc<Envelope> {
+        let envelope = Envelope { origin, event };
         for observer in self.observers.iter() {
             observer.observe(&envelope);
         }
-        // Sending fails only if the receiver is gone. Then no one reads events.
-        drop(self.frontend.send(Arc::new(envelope)).await);
+        Arc::new(envelope)
     }
 
     /// Sends a measurement to the observers.

@@ -1,6 +1,6 @@
 //! The current prompt.
 
-use pollux_protocol::{CancellationToken, FinishReason, Operator, Part};
+use pollux_protocol::{CancellationToken, FinishReason, Part};
 
 use crate::prompt_hooks::text_of;
 
@@ -8,8 +8,6 @@ use crate::prompt_hooks::text_of;
 pub(crate) struct PromptRun<'a> {
     /// Id of the prompt.
     pub(crate) id: &'a str,
-    /// Operator that asks the user.
-    pub(crate) operator: &'a dyn Operator,
     /// Token that stops the work.
     pub(crate) cancel: &'a CancellationToken,
     /// Text of the user: the prompt as typed, and messages added while the model worked.
@@ -21,12 +19,8 @@ pub(crate) struct PromptRun<'a> {
 }
 
 impl<'a> PromptRun<'a> {
-    pub(crate) fn new(
-        id: &'a str,
-        operator: &'a dyn Operator,
-        cancel: &'a CancellationToken,
-    ) -> Self {
-        Self { id, operator, cancel, text: String::new(), answers: Vec::new(), finish: None }
+    pub(crate) fn new(id: &'a str, cancel: &'a CancellationToken) -> Self {
+        Self { id, cancel, text: String::new(), answers: Vec::new(), finish: None }
     }
 
     /// Adds messages that the user wrote while the model worked.

@@ -23,8 +23,8 @@ use pollux_policy::{Policy, Query, Subject};
 use pollux_protocol::{
     ApprovalMode, Args, Call, CallConfinement, CallId, CallRecord, CallStatus, CancellationToken,
     Decision, Directive, Effects, Event, Exceeded, FinishedCall, History, Invocation, JournalError,
-    Measurement, ModelLimits, Operator, PreparedCall, PromptOutcome, Record, Tool, ToolError,
-    ToolErrorKind, ToolOutput,
+    Measurement, ModelLimits, PreparedCall, PromptOutcome, Record, Tool, ToolError, ToolErrorKind,
+    ToolOutput,
 };
 
 use crate::conseca::Conseca;
@@ -113,7 +113,6 @@ pub struct Scheduler<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) recorder: &'a HistoryRecorder,
     pub(crate) toolset: &'a Toolset,
-    pub(crate) operator: &'a dyn Operator,
     pub(crate) hooks: &'a HookEvents,
     /// Safety checker that uses a model, if it is enabled.
     pub(crate) conseca: Option<&'a Conseca>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pollux_hooks::Hooks;
 use pollux_policy::{CheckerPrograms, Policy};
-use pollux_protocol::{Checkpoints, Live, Models};
+use pollux_protocol::{Checkpoints, Live, Models, Operator};
 
 use crate::budget::Budget;
 use crate::chat::StreamRetries;
@@ -19,6 +19,8 @@ use crate::side_models::{Owner, WatchedModels};
 pub struct AgentServices {
     /// Selection of models.
     pub models: Arc<dyn Models>,
+    /// Connection to the user, for all questions of the session.
+    pub operator: Arc<dyn Operator>,
     /// Rules that decide which calls may run.
     pub policy: Live<Policy>,
     /// The user's programs that check calls.

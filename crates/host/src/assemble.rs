@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, FittingParts, Handle,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Handle,
     HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionContext, SessionMode,
     Spending, StreamRetries, Toolset,
 };
@@ -14,7 +14,7 @@ use pollux_hooks::Hooks;
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, CommandSet, Files, History, HookEvent, Live, LocalFiles, ModelRole,
-    Models, NoCheckpoints, Observer, Op, Tool,
+    Models, NoCheckpoints, NoUser, Observer, Op, Operator, Tool,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
@@ -123,7 +123,10 @@ impl Setup {
         let (outlet, events) = Outlet::new(session_id, observers);
         let mode = Live::new(self.mode);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
-        let services = self.services(&launch, &outlet, mode.clone(), log_prompts);
+        let replies = Arc::new(EventOperator::new(outlet.clone()));
+        let operator: Arc<dyn Operator> =
+            if self.options.interactive { replies.clone() } else { Arc::new(NoUser) };
+        let services = self.services(&launch, operator, &outlet, mode.clone(), log_prompts);
         let Launch { log, history, commands, overrides, memory, settings, .. } = launch;
         memory.resume(&history);
         let (reporter, reports) = reports::channel();
@@ -159,7 +162,7 @@ impl Setup {
             answer: self.answer_form(),
         };
         let agent = AgentLoop::new(services, parts);
-        let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), events);
+        let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), replies, events);
         settings.report_to(handle.downgrade());
         tokio::spawn(reports.deliver(handle.downgrade()));
         let mut tasks = JoinSet::new();
@@ -174,12 +177,14 @@ impl Setup {
     fn services(
         &self,
         launch: &Launch<'_>,
+        operator: Arc<dyn Operator>,
         outlet: &Outlet,
         mode: Live<ApprovalMode>,
         log_prompts: bool,
     ) -> AgentServices {
         AgentServices {
             models: Arc::clone(&launch.models),
+            operator,
             policy: Live::new(self.policy(launch.session_id)),
             checkers: self.checkers(),
             conseca: self.loaded.settings.boolean("security.enableConseca"),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_config::{Environment, Places, ProjectIdentity};
 use pollux_protocol::{
-    Notices, Operator, RunningSession, SessionEntry, SessionRequest, Sessions, SessionsError,
+    Notices, Operator, Origin, RunningSession, SessionEntry, SessionRequest, SessionStart,
+    Sessions, SessionsError,
 };
 use pollux_session::{SessionStore, SessionSummary};
 
@@ -14,7 +15,7 @@ use crate::consent;
 use crate::error::HostError;
 use crate::options::RunOptions;
 use crate::running::{OpenSession, PreparedSession};
-use crate::sessions::ChosenSession;
+use crate::sessions::{ChosenSession, new_id};
 use crate::setup::{Beginning, Setup, Start};
 
 /// Everything that sessions have in common. Opening a session changes nothing here: sessions of the
@@ -77,7 +78,7 @@ impl Host {
         if let Some(operator) = &self.operator
             && setup.options.interactive
         {
-            setup.choose_local_model(operator.as_ref()).await;
+            setup.choose_local_model(operator.as_ref(), &chosen.id).await;
         }
         let models = setup.models().await?;
         let overrides = setup.prompt_overrides()?;
@@ -86,6 +87,12 @@ impl Host {
     }
 
     fn start(&self, request: &SessionRequest) -> Start {
+        let session = match &request.start {
+            SessionStart::New(Some(name)) | SessionStart::Resume(name) => name.clone(),
+            SessionStart::New(None) => new_id(),
+            // The imported session gets its id when it is read.
+            SessionStart::Import(_) => String::new(),
+        };
         let mut options = self.options.clone();
         options.model = request.model.clone().or(options.model);
         options.approval_mode = request.mode.or(options.approval_mode);
@@ -95,6 +102,7 @@ impl Host {
             cwd: request.folder.clone(),
             notices: Arc::clone(&self.notices),
             called_as: self.called_as.clone(),
+            origin: Arc::new(Origin { session: session.into(), ..Origin::default() }),
         }
     }
 

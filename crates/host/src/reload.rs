@@ -101,6 +101,7 @@ fn read(setup: &Setup) -> Result<Settings, HostError> {
         cwd: setup.cwd.clone(),
         notices: Arc::clone(&setup.notices),
         called_as: setup.called_as.clone(),
+        origin: Arc::clone(&setup.origin),
     })?;
     let agreed = consent::agreed(&mut beginning);
     let loaded = beginning.found.load(agreed).map_err(|error| HostError::config(&error))?;

@@ -49,12 +49,13 @@ impl Setup {
                 })?;
                 Ok(restore(self, imported))
             }
-            SessionStart::New(None) => Ok(fresh()),
+            // The questions so far have the same id.
+            SessionStart::New(None) => Ok(fresh(self.origin.session.to_string())),
             SessionStart::New(Some(id)) => {
                 // The file is created when there is something to keep: a run that fails earlier
                 // leaves the id free.
                 store.check_new(id).map_err(|error| not_started(&error))?;
-                Ok(ChosenSession { id: id.clone(), ..fresh() })
+                Ok(fresh(id.clone()))
             }
         }
     }
@@ -76,15 +77,20 @@ fn resume(
         }
         Err(error @ SessionError::NoneFound) if identifier == "latest" => {
             setup.notices.notice(&format!("{error} Starting a new session."));
-            Ok(fresh())
+            Ok(fresh(new_id()))
         }
         Err(error) => Err(failed(error)),
     }
 }
 
-fn fresh() -> ChosenSession {
+/// Creates the id of a new session.
+pub(crate) fn new_id() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+fn fresh(id: String) -> ChosenSession {
     ChosenSession {
-        id: uuid::Uuid::new_v4().to_string(),
+        id,
         log: None,
         history: History::new(),
         statistics: Arc::default(),

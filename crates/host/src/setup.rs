@@ -12,7 +12,7 @@ use pollux_config::{
 };
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
-use pollux_protocol::{ApprovalMode, Notices};
+use pollux_protocol::{ApprovalMode, Notices, Origin};
 use pollux_shell::{Dialect, Shell, command_line};
 
 use crate::error::HostError;
@@ -47,6 +47,8 @@ pub(crate) struct Start {
     pub(crate) notices: Arc<dyn Notices>,
     /// Name that the program was called by, for hints.
     pub(crate) called_as: String,
+    /// Origin of the questions before the session runs.
+    pub(crate) origin: Arc<Origin>,
 }
 
 /// A run before any setting of the project takes effect.
@@ -62,6 +64,8 @@ pub(crate) struct Beginning {
     pub(crate) found: PendingSettings,
     /// Sink for notices to the user.
     pub(crate) notices: Arc<dyn Notices>,
+    /// Origin of the questions before the session runs.
+    pub(crate) origin: Arc<Origin>,
     called_as: String,
     environment: Environment,
     began: Timestamp,
@@ -74,12 +78,12 @@ impl Beginning {
     /// [`HostError::Config`] if they cannot be read.
     pub(crate) fn read(start: Start) -> Result<Self, HostError> {
         let began = Timestamp::now();
-        let Start { options, environment, cwd, notices, called_as } = start;
+        let Start { options, environment, cwd, notices, called_as, origin } = start;
         let places = Places::new(&environment);
         let skip_trust = options.rules.skip_trust;
         let load = load_options(&places, &cwd, &environment, skip_trust);
         let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
-        Ok(Self { options, cwd, places, found, notices, called_as, environment, began })
+        Ok(Self { options, cwd, places, found, notices, origin, called_as, environment, began })
     }
 }
 
@@ -110,6 +114,8 @@ pub struct Setup {
     pub rules: PolicyFile,
     /// Sink for notices to the user.
     pub notices: Arc<dyn Notices>,
+    /// Origin of the questions before the session runs.
+    pub(crate) origin: Arc<Origin>,
     /// Name that the program was called by, for hints.
     pub called_as: String,
     /// Environment of the process, without the variables of `.env` files.
@@ -124,8 +130,9 @@ impl Setup {
     /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
     /// [`HostError::General`] for a sandbox that is not available.
     pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
-        let Beginning { mut options, cwd, places, found, notices, called_as, environment, began } =
+        let Beginning { mut options, cwd, places, found, notices, origin, called_as, .. } =
             beginning;
+        let (environment, began) = (beginning.environment, beginning.began);
         let agreed = accepted.clone();
         let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
         let sink = notices.as_ref();
@@ -165,6 +172,7 @@ impl Setup {
             folders,
             rules,
             notices,
+            origin,
             called_as,
             environment,
         })

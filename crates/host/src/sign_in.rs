@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pollux_models::local::LocalServer;
-use pollux_protocol::{Operator, Question, QuestionChoice, QuestionOutcome, QuestionSubject};
+use pollux_protocol::{
+    Operator, Origin, Question, QuestionChoice, QuestionOutcome, QuestionSubject,
+};
 
 use crate::setup::Setup;
 
@@ -14,12 +16,13 @@ const LISTED: usize = 30;
 impl Setup {
     /// Asks for a model of the servers on this machine if no service is configured, and sets it as
     /// the model of the run. Without an answer nothing changes.
-    pub(crate) async fn choose_local_model(&mut self, operator: &dyn Operator) {
+    pub(crate) async fn choose_local_model(&mut self, operator: &dyn Operator, session: &str) {
         if !self.is_undecided() {
             return;
         }
         let servers = self.local_servers().await;
-        let Some((question, names)) = question(&servers) else { return };
+        let origin = Origin { session: session.into(), ..Origin::default() };
+        let Some((question, names)) = question(&servers, origin) else { return };
         if let QuestionOutcome::Option(index) = operator.ask(question).await.outcome
             && let Some(name) = names.get(index)
         {
@@ -30,7 +33,7 @@ impl Setup {
 
 /// Returns the question and the model names of its choices; `None` if there is no model. A name
 /// that two servers offer refers to the first server.
-fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
+fn question(servers: &[LocalServer], from: Origin) -> Option<(Question, Vec<&str>)> {
     let mut seen = HashSet::new();
     let all = servers
         .iter()
@@ -54,7 +57,7 @@ fn question(servers: &[LocalServer]) -> Option<(Question, Vec<&str>)> {
     };
     let choices = QuestionChoice::options(all.iter().map(label));
     let subject = QuestionSubject::SignIn { text };
-    let question = Question::new(Arc::default(), subject, choices, None);
+    let question = Question::new(Arc::new(from), subject, choices, None);
     Some((question, all.into_iter().map(|(_, name)| name).collect()))
 }
 
@@ -77,7 +80,7 @@ mod tests {
             server(ServerKind::Ollama, 11434, &["a", "b"]),
             server(ServerKind::Vllm, 8000, &["b", "c"]),
         ];
-        let (question, names) = question(&servers).unwrap();
+        let (question, names) = question(&servers, Origin::default()).unwrap();
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!(question.choices[1].label, "b (Ollama at http://127.0.0.1:11434)");
         assert_eq!(question.choices[2].outcome, QuestionOutcome::Option(2));
@@ -88,10 +91,10 @@ mod tests {
         let names: Vec<String> = (0..40).map(|number| format!("m{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let servers = [server(ServerKind::Ollama, 1, &names)];
-        let (question, names) = question(&servers).unwrap();
+        let (question, names) = question(&servers, Origin::default()).unwrap();
         assert_eq!(names.len(), LISTED);
         let QuestionSubject::SignIn { text } = question.subject else { panic!() };
         assert!(text.contains("There are 10 more."), "{text}");
-        assert!(super::question(&[]).is_none());
+        assert!(super::question(&[], Origin::default()).is_none());
     }
 }

@@ -8,6 +8,7 @@ mod frontend;
 
 mod suite {
     mod example;
+    mod front_door;
     mod resumed;
     mod settings;
     mod side_by_side;

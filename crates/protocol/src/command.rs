@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::{ApprovalMode, CancellationToken, Op, Operator, PromptId};
+use crate::{
+    ApprovalMode, CancellationToken, Op, Operator, Origin, PromptId, Question, QuestionChoice,
+    QuestionReply, QuestionSubject,
+};
 
 /// Error of a command that could not run.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -52,7 +55,7 @@ pub struct CommandContext {
     pub cancel: CancellationToken,
     /// Sends operations to the agent.
     pub ops: OpSender,
-    /// Asks the user questions.
+    /// Asks the user questions; see [`CommandContext::ask`].
     pub operator: Arc<dyn Operator>,
     /// Shows text to the user, in any number of pieces.
     pub output: CommandOutput,
@@ -64,6 +67,21 @@ impl CommandContext {
     /// Shows text to the user.
     pub fn say(&self, text: impl Into<String>) {
         (self.output)(text.into());
+    }
+
+    /// Asks the user a question of this command. Dropping the future withdraws the question.
+    pub async fn ask(
+        &self,
+        subject: QuestionSubject,
+        choices: Vec<QuestionChoice>,
+        default: Option<usize>,
+    ) -> QuestionReply {
+        let origin = Origin {
+            session: Arc::clone(&self.session.session),
+            prompt: Some(self.id.as_str().into()),
+            ..Origin::default()
+        };
+        self.operator.ask(Question::new(Arc::new(origin), subject, choices, default)).await
     }
 
     /// Sends an operation to the agent.

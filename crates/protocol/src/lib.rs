@@ -100,8 +100,8 @@ pub use op::{CommandReport, Op, PromptId};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{
-    ConsentItem, Modification, Operator, Question, QuestionChoice, QuestionId, QuestionOutcome,
-    QuestionReply, QuestionSubject, TrustRequest,
+    ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice, QuestionId,
+    QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageRecord, Record};
 pub use sessions::{

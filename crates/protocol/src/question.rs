@@ -257,6 +257,18 @@ pub trait Operator: Send + Sync {
     async fn ask(&self, question: Question) -> QuestionReply;
 }
 
+/// Operator of a run without a user: it replies to each question with
+/// [`QuestionOutcome::Cancel`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoUser;
+
+#[async_trait]
+impl Operator for NoUser {
+    async fn ask(&self, question: Question) -> QuestionReply {
+        question.reply(QuestionOutcome::Cancel)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,6 @@ impl AgentLoop {
             policy: &policy,
             recorder: self.conversation.recorder(),
             toolset: &toolset,
-            operator: run.operator,
             hooks: &self.hooks,
             conseca: self.conseca.as_ref(),
             side_models: &self.side_models,

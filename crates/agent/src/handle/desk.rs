@@ -37,7 +37,7 @@ struct Controls {
     model: Live<String>,
     steering: Arc<Steering>,
     inputs: Arc<CallInputs>,
-    operator: Arc<EventOperator>,
+    replies: Arc<EventOperator>,
 }
 
 impl Controls {
@@ -51,7 +51,7 @@ impl Controls {
             Op::Report(CommandReport::SettingsChanged { changed, restart }) => {
                 self.outlet.emit(Event::SettingsChanged { changed, restart }).await;
             }
-            Op::Answer(reply) => self.operator.reply(reply),
+            Op::Answer(reply) => self.replies.reply(reply),
             Op::Key { call_id, bytes } => self.inputs.send(&call_id, CallInput::Key(bytes)),
             Op::Resize { columns, rows } => self.inputs.resize(columns, rows),
             Op::Background(call_id) => self.inputs.send(&call_id, CallInput::Background),
@@ -86,6 +86,7 @@ enum Incoming {
 /// Receiver of operations, and the queue of waiting operations.
 pub(super) struct Desk {
     controls: Controls,
+    operator: Arc<dyn Operator>,
     commands: Live<CommandSet>,
     sender: mpsc::WeakUnboundedSender<Op>,
     ops: mpsc::UnboundedReceiver<Op>,
@@ -104,8 +105,8 @@ impl Desk {
     pub(super) fn new(
         agent: &AgentLoop,
         commands: Live<CommandSet>,
-        sender: mpsc::WeakUnboundedSender<Op>,
-        ops: mpsc::UnboundedReceiver<Op>,
+        replies: Arc<EventOperator>,
+        (sender, ops): (mpsc::WeakUnboundedSender<Op>, mpsc::UnboundedReceiver<Op>),
     ) -> Self {
         let outlet = agent.outlet().clone();
         let controls = Controls {
@@ -113,11 +114,12 @@ impl Desk {
             model: agent.requested_model().clone(),
             steering: Arc::clone(agent.steering()),
             inputs: Arc::clone(&agent.services().inputs),
-            operator: Arc::new(EventOperator::new(outlet.clone())),
+            replies,
             outlet,
         };
         Self {
             controls,
+            operator: Arc::clone(&agent.services().operator),
             commands_changed: commands.watch(),
             tools_changed: agent.toolset().watch(),
             commands,
@@ -129,11 +131,6 @@ impl Desk {
             stopped: Vec::new(),
             is_closed: false,
         }
-    }
-
-    /// Returns the operator, which asks the user.
-    pub(super) fn operator(&self) -> Arc<EventOperator> {
-        Arc::clone(&self.controls.operator)
     }
 
     /// Waits for the next operation to run; `None` if the agent must end.
@@ -236,7 +233,7 @@ impl Desk {
                     drop(sender.send(op));
                 }
             }),
-            operator: self.operator() as Arc<dyn Operator>,
+            operator: Arc::clone(&self.operator),
             session: SessionView {
                 session: Arc::clone(&self.controls.outlet.origin().session),
                 mode: self.controls.modes.get(),

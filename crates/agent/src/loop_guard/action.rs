@@ -90,14 +90,13 @@ impl LoopGuard {
         found: &Finding,
         run: &PromptRun<'_>,
     ) -> Result<(), PromptOutcome> {
-        let outcome = if self.interactive {
-            let subject = QuestionSubject::Loop { details: found.details.clone() };
-            let question = Question::new(self.outlet.origin(), subject, choices(), None);
-            run.operator.ask(question).await.outcome
-        } else {
-            QuestionOutcome::Cancel
+        let subject = QuestionSubject::Loop { details: found.details.clone() };
+        let question = Question::new(self.outlet.origin(), subject, choices(), None);
+        let asked = self.operator.ask(question);
+        let Some(reply) = run.cancel.run_until_cancelled(asked).await else {
+            return Err(PromptOutcome::Cancelled);
         };
-        match outcome {
+        match reply.outcome {
             QuestionOutcome::ProceedOnce => Ok(()),
             QuestionOutcome::ProceedAlways => {
                 self.is_disabled = true;

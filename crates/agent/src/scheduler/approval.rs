@@ -352,23 +352,21 @@ impl Scheduler<'_> {
         ready: &Ready,
         changes: &mut LiveWatch<ApprovalMode>,
     ) -> Replied {
-        let (id, depends_on_mode) = (question.id, ready.depends_on_mode(&question));
-        let asked = self.operator.ask(question);
+        let depends_on_mode = ready.depends_on_mode(&question);
+        let asked = self.services.operator.ask(question);
         tokio::pin!(asked);
-        let replied = loop {
+        loop {
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => break Replied::Cancelled,
+                () = self.cancel.cancelled() => return Replied::Cancelled,
                 reply = &mut asked => return Replied::Reply(reply),
                 mode = changes.changed(), if depends_on_mode => {
                     if self.policy.judge(ready.query(*mode)).verdict != PolicyVerdict::Ask {
-                        break Replied::NoLongerAsked;
+                        return Replied::NoLongerAsked;
                     }
                 }
             }
-        };
-        self.outlet().emit(Event::QuestionWithdrawn(id)).await;
-        replied
+        }
     }
 
     /// Saves an approval that is valid beyond this call.

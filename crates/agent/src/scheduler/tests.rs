@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Args, Ceilings, Declaration, Display, FileDiff, Journal, Limit, Live, NoCheckpoints, Question,
-    QuestionOutcome, QuestionReply, Resource, RunContext, ToolErrorKind, ToolKind,
+    Args, Ceilings, Declaration, Display, FileDiff, Journal, Limit, Live, NoCheckpoints, Operator,
+    Question, QuestionOutcome, QuestionReply, Resource, RunContext, ToolErrorKind, ToolKind,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -200,7 +200,6 @@ impl Bench {
             side_models: &Arc::new(services.side_models(outlet.clone(), String::new())),
             recorder: &HistoryRecorder::new(self.journal.clone(), outlet),
             toolset: &toolset,
-            operator: &Answering(self.says),
             conseca: None,
             prompt: "",
             history: &History::new(),
@@ -229,6 +228,7 @@ impl Bench {
         let facts = pollux_policy::Facts { interactive: self.interactive, ..Default::default() };
         AgentServices {
             models: Arc::new(ScriptedModels::default()),
+            operator: Arc::new(Answering(self.says)),
             policy: Live::new(Policy::new(facts, rules)),
             checkers: CheckerPrograms::default(),
             conseca: false,

@@ -187,3 +187,11 @@ async fn a_session_that_is_closed_ends_its_work() {
     talk.close().await;
     assert!(matches!(log.ended(&id).await, PromptOutcome::Cancelled));
 }
+
+#[tokio::test(start_paused = true)]
+async fn while_the_user_is_asked_about_a_loop() {
+    let talk = Stage::with((0..10).map(|_| reply().call("look", json!({})))).interactive().start();
+    let id = talk.begin("go");
+    talk.question(|_| true).await;
+    stop(talk, &id).await;
+}

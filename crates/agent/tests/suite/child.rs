@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, HistoryRecorder, InstructionSource, LoopSettings, Outlet,
-    Toolset,
+    AgentLoop, AgentParts, AgentServices, EventOperator, HistoryRecorder, InstructionSource,
+    LoopSettings, Outlet, Toolset,
 };
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Envelope, Event, History, Live, ModelRequest, ModelRole, Part,
     PromptOutcome, Record, ToolOutput, TurnLimit,
 };
-use pollux_scripted::{EventLog, FakeTool, MemoryJournal, ScriptedModels, ScriptedOperator, reply};
+use pollux_scripted::{EventLog, FakeTool, MemoryJournal, ScriptedModels, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -25,13 +25,13 @@ struct Family {
     log: Arc<EventLog>,
     main_journal: Arc<MemoryJournal>,
     child_journal: Arc<MemoryJournal>,
-    operator: ScriptedOperator,
 }
 
 impl Family {
     fn of(stage: &Stage, tool: FakeTool, settings: LoopSettings) -> Self {
         let (outlet, _) = Outlet::new("s", vec![stage.log.clone()]);
-        let services = stage.services(&outlet);
+        let operator = Arc::new(EventOperator::new(outlet.clone()));
+        let services = stage.services(&outlet, operator);
         let child_journal = Arc::new(MemoryJournal::default());
         let parts = AgentParts {
             role: ModelRole::Subagent,
@@ -51,18 +51,17 @@ impl Family {
             log: stage.log.clone(),
             main_journal: stage.journal.clone(),
             child_journal,
-            operator: ScriptedOperator::silent(),
         }
     }
 
     async fn prompt(&mut self, id: &str, text: &str) -> PromptOutcome {
         let parts = vec![Part::text(text)];
-        self.main.prompt(id, parts, None, &self.operator, &CancellationToken::new()).await
+        self.main.prompt(id, parts, None, &CancellationToken::new()).await
     }
 
     async fn delegate(&mut self, id: &str, text: &str) -> PromptOutcome {
         let parts = vec![Part::text(text)];
-        self.child.prompt(id, parts, None, &self.operator, &CancellationToken::new()).await
+        self.child.prompt(id, parts, None, &CancellationToken::new()).await
     }
 
     /// Returns agent, prompt and value for every event from which `pick` takes a value.
@@ -187,4 +186,32 @@ async fn side_calls_belong_to_the_agent_that_made_the_call() {
         .filter_map(|context| context.conversation_model)
         .collect();
     assert_eq!(beside, ["small", "main"]);
+}
+
+#[tokio::test]
+async fn a_question_of_a_child_names_the_child() {
+    let stage = Stage::with([reply().call("write", json!({}))]).interactive();
+    let mut family = Family::of(&stage, FakeTool::new("write"), LoopSettings::default());
+    let (log, cancel) = (Arc::clone(&family.log), CancellationToken::new());
+    let parts = vec![Part::text("write it")];
+    let work = family.child.prompt("p0#review", parts, None, &cancel);
+    let asked = async {
+        let from = |event: &Event| match event {
+            Event::Question(question) => Some(question.from.agent.to_string()),
+            _ => None,
+        };
+        let from = log.first(from).await;
+        cancel.cancel();
+        from
+    };
+    let (outcome, from) = tokio::join!(work, asked);
+    assert!(matches!(outcome, PromptOutcome::Cancelled), "{outcome:?}");
+    assert_eq!(from, "main/review");
+    let about = |event: &Event| match event {
+        Event::Question(_) => Some("asked"),
+        Event::QuestionWithdrawn(_) => Some("withdrawn"),
+        _ => None,
+    };
+    let of_child = |event| ("main/review".to_owned(), "p0#review".to_owned(), event);
+    assert_eq!(family.origins(about), [of_child("asked"), of_child("withdrawn")]);
 }

@@ -1,10 +1,13 @@
 //! Calls that the user decides about, through the stream of events.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use pollux_protocol::{
-    ApprovalMode, CallStatus, ConfirmationKind, DiffStat, Directive, Effects, Event, Modification,
-    QuestionOutcome, QuestionReply, ToolOutput,
+    ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandSet, ConfirmationKind,
+    DiffStat, Directive, Effects, Envelope, Event, Modification, Op, Origin, PromptOutcome,
+    QuestionChoice, QuestionOutcome, QuestionReply, QuestionSubject, ToolOutput,
 };
 use pollux_scripted::{FakeTool, reply};
 use pretty_assertions::assert_eq;
@@ -154,4 +157,75 @@ async fn a_command_that_confinement_stopped_is_asked_about_despite_approvals() {
 #[tokio::test]
 async fn a_command_without_confinement_is_not_asked_about_after_a_stop() {
     assert_eq!(questions_after_a_stop("none").await, 0);
+}
+
+/// Command that asks the user to choose, and shows the reply.
+struct Asking;
+
+#[async_trait]
+impl Command for Asking {
+    fn name(&self) -> &'static str {
+        "ask"
+    }
+    fn description(&self) -> &'static str {
+        ""
+    }
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let subject = QuestionSubject::SignIn { text: "Which?".to_owned() };
+        let choices = QuestionChoice::options(["this".to_owned(), "that".to_owned()]);
+        let reply = context.ask(subject, choices, None).await;
+        context.say(format!("{:?}", reply.outcome));
+        Ok(None)
+    }
+}
+
+fn begin_asking(stage: &Stage) -> Talk {
+    stage.commands.set(CommandSet::new(vec![Arc::new(Asking)]));
+    let talk = stage.clone().start();
+    talk.send(Op::Command { id: "c".into(), name: "ask".into(), arguments: String::new() });
+    talk
+}
+
+/// Returns the origins of the events about questions: of the envelope, and of the question itself.
+fn origins(talk: &Talk) -> Vec<(Arc<Origin>, Option<Arc<Origin>>)> {
+    let events = talk.log.events();
+    let of = |Envelope { origin, event }: &Envelope| match event {
+        Event::Question(question) => Some((origin.clone(), Some(question.from.clone()))),
+        Event::QuestionWithdrawn(_) => Some((origin.clone(), None)),
+        _ => None,
+    };
+    events.iter().filter_map(of).collect()
+}
+
+#[tokio::test]
+async fn a_command_asks_in_its_own_name() {
+    let talk = begin_asking(&Stage::with([]).interactive());
+    let question = talk.question(|_| true).await;
+    talk.reply(&question.reply(QuestionOutcome::Option(1)));
+    talk.ended("c").await;
+    let said = talk.log.all(|event| match event {
+        Event::CommandOutput(text) => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(said, ["Option(1)"]);
+    let asker = Origin { session: "s".into(), prompt: Some("c".into()), ..Origin::default() };
+    assert_eq!(origins(&talk), [(Arc::new(asker.clone()), Some(Arc::new(asker)))]);
+}
+
+#[tokio::test]
+async fn a_command_that_is_cancelled_withdraws_its_question() {
+    let talk = begin_asking(&Stage::with([]).interactive());
+    talk.question(|_| true).await;
+    talk.send(Op::Cancel);
+    assert!(matches!(talk.ended("c").await, PromptOutcome::Cancelled));
+    let asker =
+        Arc::new(Origin { session: "s".into(), prompt: Some("c".into()), ..Origin::default() });
+    assert_eq!(origins(&talk), [(asker.clone(), Some(asker.clone())), (asker, None)]);
+}
+
+#[tokio::test]
+async fn without_a_user_every_question_is_refused() {
+    let talk = begin_asking(&Stage::with([]));
+    talk.ended("c").await;
+    assert_eq!(origins(&talk), []);
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, AnswerForm, ApprovalChoices, Budget, FittingParts,
-    Handle, HistoryRecorder, InstructionSource, LoopSettings, MaskingOptions, NextSpeakerOptions,
-    Outlet, PromptInputs, SessionContext, SessionMode, Spending, StreamRetries, Toolset, spawn,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, ApprovalChoices, Budget, EventOperator,
+    FittingParts, Handle, HistoryRecorder, InstructionSource, LoopSettings, MaskingOptions,
+    NextSpeakerOptions, Outlet, PromptInputs, SessionContext, SessionMode, Spending, StreamRetries,
+    Toolset, spawn,
 };
 use pollux_config::{Layer, LayerKind};
 use pollux_fs::Workspace;
@@ -15,7 +16,8 @@ use pollux_hooks::{HookOptions, Hooks};
 use pollux_policy::{CheckerPrograms, Facts, Policy, Problem, ProblemKind, Tier};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Checkpoints, CommandSet, Event, FinishedCall, History, Live,
-    ModelRole, NoCheckpoints, Op, Part, PromptOutcome, Question, QuestionId, QuestionReply, Tool,
+    ModelRole, NoCheckpoints, NoUser, Op, Operator, Part, PromptOutcome, Question, QuestionId,
+    QuestionReply, Tool,
 };
 use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, ScriptedReply};
 use serde_json::{Value, json};
@@ -147,8 +149,11 @@ impl Stage {
         let models = &self.models;
         self.script.get_or_insert_with(|| Arc::new(ScriptCheck(models.clone())));
         let (outlet, events) = Outlet::new("s", vec![self.log.clone()]);
-        let agent = AgentLoop::new(self.services(&outlet), self.parts(outlet));
-        let (handle, task) = spawn(agent, self.commands.clone(), events);
+        let replies = Arc::new(EventOperator::new(outlet.clone()));
+        let operator: Arc<dyn Operator> =
+            if self.interactive { replies.clone() } else { Arc::new(NoUser) };
+        let agent = AgentLoop::new(self.services(&outlet, operator), self.parts(outlet));
+        let (handle, task) = spawn(agent, self.commands.clone(), replies, events);
         let over = Gate::closed();
         let tell = over.clone();
         let task = tokio::spawn(async move {
@@ -165,11 +170,12 @@ impl Stage {
     }
 
     /// Returns the services that the agents of the session share.
-    pub(crate) fn services(&self, outlet: &Outlet) -> AgentServices {
+    pub(crate) fn services(&self, outlet: &Outlet, operator: Arc<dyn Operator>) -> AgentServices {
         // Ids continue after those of an earlier session.
         let number = AtomicUsize::new(self.journal.records().len() * 10);
         AgentServices {
             models: Arc::new(self.models.clone()),
+            operator,
             policy: Live::new(self.policy()),
             checkers: self.checkers.clone(),
             conseca: self.conseca,

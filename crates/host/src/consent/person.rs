@@ -11,7 +11,7 @@ use pollux_config::consent::{
 };
 use pollux_config::{Accepted, Trust, TrustLevel, TrustSource, TrustState, TrustStore};
 use pollux_protocol::{
-    ConsentItem, Modification, Operator, Question, QuestionChoice, QuestionOutcome,
+    ConsentItem, Modification, Operator, Origin, Question, QuestionChoice, QuestionOutcome,
     QuestionSubject, TrustRequest,
 };
 
@@ -59,7 +59,9 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
             "This folder is trusted, and contains items that you have not been asked about.",
         );
     }
-    let Some(answers) = ask_for_items(&open, operator).await else { return Accepted::nothing() };
+    let Some(answers) = ask_for_items(&open, operator, &beginning.origin).await else {
+        return Accepted::nothing();
+    };
     keep(beginning, &answers, level);
     let agreed = answers.iter().filter(|(_, yes)| *yes).map(|(item, _)| *item);
     let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| verdict.takes_effect());
@@ -81,7 +83,8 @@ async fn ask_for_trust(
     // The last choice is not to trust the folder.
     let default = levels.len().checked_sub(1);
     let choices = QuestionChoice::options(labels);
-    let question = Question::new(Arc::default(), QuestionSubject::Trust(request), choices, default);
+    let (from, subject) = (Arc::clone(&beginning.origin), QuestionSubject::Trust(request));
+    let question = Question::new(from, subject, choices, default);
     match operator.ask(question).await.outcome {
         QuestionOutcome::Option(index) => levels.get(index).copied(),
         _ => None,
@@ -92,6 +95,7 @@ async fn ask_for_trust(
 async fn ask_for_items<'a>(
     open: &[&'a ConsentItem],
     operator: &dyn Operator,
+    from: &Arc<Origin>,
 ) -> Option<Vec<(&'a ConsentItem, bool)>> {
     let mut answers = Vec::with_capacity(open.len());
     for group in groups(open) {
@@ -100,7 +104,7 @@ async fn ask_for_items<'a>(
             QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
             QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
         ];
-        let question = Question::new(Arc::default(), subject, choices, None);
+        let question = Question::new(Arc::clone(from), subject, choices, None);
         let reply = operator.ask(question).await;
         let (QuestionOutcome::ProceedOnce, Some(Modification::Consents(consents))) =
             (reply.outcome, reply.modification)
@@ -217,7 +221,8 @@ mod tests {
                 ..asked.reply(QuestionOutcome::ProceedOnce)
             })
         });
-        let answers = ask_for_items(&[&one, &other, &two], &operator).await.unwrap();
+        let answers =
+            ask_for_items(&[&one, &other, &two], &operator, &Arc::default()).await.unwrap();
         assert_eq!(answers, [(&one, true), (&two, false), (&other, true)]);
         assert_eq!(operator.asked().len(), 2);
     }
@@ -235,6 +240,6 @@ mod tests {
             }
             _ => Some(asked.reply(QuestionOutcome::Cancel)),
         });
-        assert_eq!(ask_for_items(&[&one, &other], &operator).await, None);
+        assert_eq!(ask_for_items(&[&one, &other], &operator, &Arc::default()).await, None);
     }
 }
