@@ -14,9 +14,9 @@ use crate::prompt::{PromptInputs, Situation, system_prompt};
 use crate::standing::{clean, plan_name};
 use crate::toolset::Toolset;
 
-/// System instruction as it was last built. It is built again when mode, model, tools or context
-/// files change, and for a new prompt when the topic has changed. Otherwise it keeps exactly the
-/// same bytes, because the prompt caches of vendors depend on them.
+/// System instruction as it was last built. It is built again when mode, model, tools, policy or
+/// context files change, and for a new prompt when the topic has changed. Otherwise it keeps
+/// exactly the same bytes, because the prompt caches of vendors depend on them.
 pub(crate) struct Instruction {
     source: InstructionSource,
     topic: Option<String>,
@@ -43,6 +43,7 @@ pub enum InstructionSource {
 
 struct Made {
     toolset: Arc<Toolset>,
+    policy: Arc<Policy>,
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
@@ -108,7 +109,7 @@ impl Instruction {
     pub(crate) fn make(
         &mut self,
         toolset: &Arc<Toolset>,
-        policy: &Policy,
+        policy: &Arc<Policy>,
         mode: ApprovalMode,
         choice: &Choice,
     ) -> (Arc<str>, Arc<[Declaration]>) {
@@ -120,6 +121,7 @@ impl Instruction {
             && made.mode == mode
             && made.model == choice.name
             && Arc::ptr_eq(&made.toolset, toolset)
+            && Arc::ptr_eq(&made.policy, policy)
             && Arc::ptr_eq(&made.memory, &memory)
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
@@ -128,8 +130,9 @@ impl Instruction {
         let system = self.text(mode, choice, &tools, &memory);
         self.is_new = true;
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
-        let (toolset, topic) = (Arc::clone(toolset), self.topic.clone());
-        self.made = Some(Made { toolset, mode, model, topic, memory, system, tools });
+        let (toolset, policy) = (Arc::clone(toolset), Arc::clone(policy));
+        let topic = self.topic.clone();
+        self.made = Some(Made { toolset, policy, mode, model, topic, memory, system, tools });
         again
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Handle,
     HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionContext, SessionMode,
-    Spending, StreamRetries, Toolset,
+    Spending, StreamRetries,
 };
 use pollux_config::Environment;
 use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
@@ -28,10 +28,10 @@ use crate::credentials::credentials;
 use crate::memory::Memory;
 use crate::platform::node_platform;
 use crate::prompt::SystemPromptOverrides;
-use crate::reload::LiveSettings;
-use crate::reports;
+use crate::reports::BackgroundReports;
 use crate::rules::tool_lists;
 use crate::setup::Setup;
+use crate::state::SessionState;
 
 /// Grace period for the end of a session: telemetry, the agent's final messages.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -104,12 +104,12 @@ pub(crate) struct Launch<'a> {
     pub(crate) hooks: Hooks,
     /// Changes to the system instruction that the environment asks for.
     pub(crate) overrides: SystemPromptOverrides,
-    /// Context files.
-    pub(crate) memory: Arc<Memory>,
     /// Limits of the session and the usage so far.
     pub(crate) spending: Spending,
-    /// Settings that can be reloaded during the session.
-    pub(crate) settings: LiveSettings,
+    /// Values that may change during the session.
+    pub(crate) state: SessionState,
+    /// Reports about background commands.
+    pub(crate) reports: BackgroundReports,
 }
 
 impl Setup {
@@ -121,22 +121,15 @@ impl Setup {
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), closing.clone()];
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (outlet, events) = Outlet::new(session_id, observers);
-        let mode = Live::new(self.mode);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let replies = Arc::new(EventOperator::new(outlet.clone()));
         let operator: Arc<dyn Operator> =
             if self.options.interactive { replies.clone() } else { Arc::new(NoUser) };
-        let services = self.services(&launch, operator, &outlet, mode.clone(), log_prompts);
-        let Launch { log, history, commands, overrides, memory, settings, .. } = launch;
+        let services = self.services(&launch, operator, &outlet, log_prompts);
+        let Launch { log, history, commands, overrides, state, reports, .. } = launch;
+        let SessionState { toolset, tools, memory, settings, .. } = state;
         memory.resume(&history);
-        let (reporter, reports) = reports::channel();
-        let tool_context = Arc::new(ToolContext {
-            reporter: Some(reporter),
-            ..self.tool_context(session_id, &memory, mode)
-        });
-        let toolset = Toolset::new(self.builtin_tools(&tool_context));
-        let standing = PinnedContext::of(&history, &toolset);
-        let (toolset, tools) = (Live::new(toolset), Arc::clone(&tool_context));
+        let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
         let side_models = {
@@ -152,7 +145,7 @@ impl Setup {
                 memory: memory.reported(),
             },
             instruction_copy: overrides.copy,
-            loading: self.discover_tools(&tool_context, &toolset, &outlet),
+            loading: self.discover_tools(&tools, &toolset, &outlet),
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
             history,
@@ -179,16 +172,16 @@ impl Setup {
         launch: &Launch<'_>,
         operator: Arc<dyn Operator>,
         outlet: &Outlet,
-        mode: Live<ApprovalMode>,
         log_prompts: bool,
     ) -> AgentServices {
+        let state = &launch.state;
         AgentServices {
             models: Arc::clone(&launch.models),
             operator,
-            policy: Live::new(self.policy(launch.session_id)),
+            policy: state.policy.clone(),
             checkers: self.checkers(),
             conseca: self.loaded.settings.boolean("security.enableConseca"),
-            modes: Arc::new(SessionMode::new(mode, outlet.clone())),
+            modes: Arc::new(SessionMode::new(state.mode.clone(), outlet.clone())),
             choices: self.approval_choices(),
             grants: Arc::default(),
             inputs: Arc::default(),

@@ -8,10 +8,9 @@ use pollux_protocol::{Command, CommandContext, CommandError, CommandSet, Op};
 use pollux_session::Statistics;
 
 use crate::hooks::saving;
-use crate::memory::Memory;
 use crate::platform::node_platform;
-use crate::reload::LiveSettings;
 use crate::setup::Setup;
+use crate::state::SessionState;
 
 mod memory;
 mod permissions;
@@ -59,8 +58,7 @@ pub(crate) fn interactive(
     session_id: &str,
     statistics: &Arc<Statistics>,
     hooks: &Hooks,
-    memory: &Arc<Memory>,
-    settings: &LiveSettings,
+    state: &SessionState,
 ) -> CommandSet {
     let request = setup.approval_request();
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
@@ -71,11 +69,11 @@ pub(crate) fn interactive(
     named.push(Arc::new(session::Model));
     named.push(Arc::new(session::Mode(request)));
     named.push(Arc::new(plan));
-    let (memory, inbox) = (Arc::clone(memory), setup.inbox());
+    let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
     if setup.loaded.settings.boolean("security.folderTrust.enabled") {
-        named.push(Arc::new(permissions::Permissions::new(setup, settings)));
+        named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
     CommandSet::new(named)

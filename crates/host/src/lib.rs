@@ -38,6 +38,7 @@ mod running;
 mod sessions;
 mod setup;
 mod sign_in;
+mod state;
 mod telemetry;
 
 pub use answer_schema::OutputSchema;

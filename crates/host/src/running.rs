@@ -13,12 +13,12 @@ use pollux_session::{PromptLog, Statistics, recent_prompts};
 use crate::assemble::{Assembled, Launch};
 use crate::commands;
 use crate::error::HostError;
-use crate::memory::Memory;
 use crate::prompt::SystemPromptOverrides;
 use crate::references::{Expander, PromptSource};
-use crate::reload::LiveSettings;
+use crate::reports;
 use crate::sessions::ChosenSession;
 use crate::setup::Setup;
+use crate::state::SessionState;
 
 /// A session whose models and limits are known. No file of the session exists yet.
 pub struct PreparedSession {
@@ -55,10 +55,10 @@ impl PreparedSession {
         let log = chosen.take_log(&setup)?;
         let ChosenSession { id, history, statistics, earlier, .. } = chosen;
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
-        let memory = Arc::new(Memory::read(&setup));
-        let settings = LiveSettings::new(&setup);
+        let (reporter, reports) = reports::channel();
+        let state = SessionState::new(&setup, &id, reporter);
         let commands = if setup.options.interactive {
-            commands::interactive(&setup, &id, &statistics, &hooks, &memory, &settings)
+            commands::interactive(&setup, &id, &statistics, &hooks, &state)
         } else {
             commands::headless(&setup.called_as)
         };
@@ -86,12 +86,12 @@ impl PreparedSession {
             commands,
             hooks,
             overrides,
-            memory,
             spending,
-            settings: settings.clone(),
+            state: state.clone(),
+            reports,
         });
         facts.resumed = is_resumed.then(|| resumed(agent.standing.clone(), earlier));
-        Ok(OpenSession { facts, agent, setup, settings, prompts: OnceLock::new() })
+        Ok(OpenSession { facts, agent, setup, state, prompts: OnceLock::new() })
     }
 }
 
@@ -105,7 +105,7 @@ pub struct OpenSession {
     facts: SessionFacts,
     agent: Assembled,
     setup: Arc<Setup>,
-    settings: LiveSettings,
+    state: SessionState,
     /// Log of prompts, opened with the first prompt that is recorded.
     prompts: OnceLock<PromptLog>,
 }
@@ -138,7 +138,7 @@ impl RunningSession for OpenSession {
     }
 
     async fn reload_settings(&self) -> Result<(), SessionsError> {
-        let settings = self.settings.clone();
+        let settings = self.state.settings.clone();
         let done = tokio::task::spawn_blocking(move || settings.reload()).await;
         let done = done.map_err(|error| SessionsError(error.to_string()))?;
         done.map_err(SessionsError::from)

@@ -1,11 +1,13 @@
 //! A subagent: the same loop as the main agent, with other parts and the same services.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, EventOperator, HistoryRecorder, InstructionSource,
     LoopSettings, Outlet, Toolset,
 };
+use pollux_policy::{Policy, Tier};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Envelope, Event, History, Live, ModelRequest, ModelRole, Part,
     PromptOutcome, Record, ToolOutput, TurnLimit,
@@ -214,4 +216,21 @@ async fn a_question_of_a_child_names_the_child() {
     };
     let of_child = |event| ("main/review".to_owned(), "p0#review".to_owned(), event);
     assert_eq!(family.origins(about), [of_child("asked"), of_child("withdrawn")]);
+}
+
+#[tokio::test]
+async fn a_change_of_the_policy_changes_the_tools_of_the_next_request() {
+    let stage = Stage::with([reply().text("one"), reply().text("two"), reply().text("three")]);
+    let mut family = Family::of(&stage, FakeTool::new("look"), LoopSettings::default());
+    family.prompt("p0", "go").await;
+    let rule = "[[rule]]\ntoolName = \"look\"\ndecision = \"deny\"\npriority = 1\n";
+    let rules = pollux_policy::read(Tier::User, Path::new("new.toml"), rule);
+    let facts = family.services.policy.get().facts.clone();
+    let earlier = family.services.policy.set(Policy::new(facts, rules));
+    family.prompt("p1", "go on").await;
+    family.services.policy.set(Policy::clone(&earlier));
+    family.prompt("p2", "go on").await;
+    let offered: Vec<usize> =
+        family.models.streamed().iter().map(|sent| sent.tools().len()).collect();
+    assert_eq!(offered, [1, 0, 1]);
 }

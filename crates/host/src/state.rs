@@ -1,0 +1,51 @@
+//! State of a session that may change while it runs.
+
+use std::sync::Arc;
+
+use pollux_agent::Toolset;
+use pollux_policy::Policy;
+use pollux_protocol::{ApprovalMode, Live};
+use pollux_tools::{Reporter, ToolContext};
+
+use crate::memory::Memory;
+use crate::reload::LiveSettings;
+use crate::setup::Setup;
+
+/// Live values of a session, each in the only place where it is kept: everything that shows a value
+/// or changes it gets it from here. Clones share the values.
+#[derive(Clone)]
+pub(crate) struct SessionState {
+    /// Approval mode.
+    pub(crate) mode: Live<ApprovalMode>,
+    /// Rules that decide which calls may run.
+    pub(crate) policy: Live<Policy>,
+    /// All tools.
+    pub(crate) toolset: Live<Toolset>,
+    /// Context that the built-in tools share.
+    pub(crate) tools: Arc<ToolContext>,
+    /// Context files.
+    pub(crate) memory: Arc<Memory>,
+    /// Settings that can be reloaded.
+    pub(crate) settings: LiveSettings,
+}
+
+impl SessionState {
+    /// Creates the state of a session that is about to start. Reports about background commands go
+    /// to `reporter`.
+    pub(crate) fn new(setup: &Arc<Setup>, session_id: &str, reporter: Reporter) -> Self {
+        let memory = Arc::new(Memory::read(setup));
+        let mode = Live::new(setup.mode);
+        let tools = Arc::new(ToolContext {
+            reporter: Some(reporter),
+            ..setup.tool_context(session_id, &memory, mode.clone())
+        });
+        Self {
+            policy: Live::new(setup.policy(session_id)),
+            toolset: Live::new(Toolset::new(setup.builtin_tools(&tools))),
+            settings: LiveSettings::new(setup),
+            mode,
+            tools,
+            memory,
+        }
+    }
+}
