@@ -25,6 +25,7 @@ from pathlib import Path
 
 import needs  # Checks the version of Python.
 import rules
+import samples
 
 TAKES = 1_048_576
 RULE = "Never touch db/, whatever happens."
@@ -282,17 +283,21 @@ def of_step(number):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
+    samples.add_options(parser, "ways to summarise")
     parser.add_argument("--tokens", type=int, default=2_000_000, help="of the long conversation")
     options = parser.parse_args()
     place, problems = Path(tempfile.mkdtemp(prefix="pollux-compress-")), []
-    for number, way in enumerate(WAYS):
+    sample = samples.from_options(options)
+    ways = sample.of(list(WAYS))
+    print(f"compress: {sample}: {len(ways)} ways to summarise", flush=True)
+    for number, way in enumerate(ways):
         found = long_history(options.binary.resolve(), place / str(number), way, options.tokens)
         problems += [f"{way}: {problem}" for problem in found]
     problems += twenty(options.binary.resolve(), place / "twenty")
     shutil.rmtree(place, ignore_errors=True)
     for problem in problems:
         print(f"compress: WRONG: {problem}")
-    print(f"compress: {len(WAYS)} ways to summarise {options.tokens} tokens, {len(problems)} problems")
+    print(f"compress: {len(ways)} ways to summarise {options.tokens} tokens, {len(problems)} problems")
     if problems:
         raise SystemExit(1)
 

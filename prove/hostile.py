@@ -33,6 +33,7 @@ import time
 from pathlib import Path
 
 import needs
+import samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
@@ -343,11 +344,14 @@ class Trial:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
+    samples.add_options(parser, "ways in")
     parser.add_argument("--only", default="", help="fixtures whose words have this in them")
     options = parser.parse_args()
     needs.programs("hostile", "git", "sh", "cat", "head", "true")
     folder = Path(tempfile.mkdtemp(prefix="pollux-hostile-")).resolve()
-    chosen = [fixture for fixture in fixtures() if options.only in fixture.about]
+    sample = samples.from_options(options)
+    chosen = sample.of([fixture for fixture in fixtures() if options.only in fixture.about])
+    print(f"hostile: {sample}: {len(chosen)} ways in", flush=True)
     failures, opened, live = [], 0, 0
     with Listener() as listener:
         for fixture in chosen:

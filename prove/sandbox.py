@@ -26,6 +26,7 @@ from pathlib import Path
 
 import needs
 
+import samples
 import sandbox_jobs
 from sandbox_attempts import ATTEMPTS, service_address
 from sandbox_jobs import JOBS
@@ -294,14 +295,17 @@ def counted(rows, width, kinds):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True, type=lambda path: str(Path(path).resolve()))
+    samples.add_options(parser, "attempts, and half as many jobs")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     needs.programs("sandbox", "bash", "git", "python3", "cp", "setpriv", "chown", "sleep")
     users = [None, OTHER_USER] if os.geteuid() == 0 else [None]
     levels = levels_that_hold(options.binary)
     missing = len(LEVELS) - len(levels)
-    attempts = [attempt for attempt in ATTEMPTS if options.only in attempt.name]
-    jobs = [job for job in JOBS if options.only in job.name]
+    sample = samples.from_options(options)
+    attempts = sample.of([attempt for attempt in ATTEMPTS if options.only in attempt.name])
+    jobs = sample.of([job for job in JOBS if options.only in job.name], (sample.count + 1) // 2)
+    print(f"sandbox: {sample}: {len(attempts)} attempts, {len(jobs)} jobs", flush=True)
     width = max((len(row.name) for row in (*attempts, *jobs)), default=0)
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         rows = [(one.name, pool.submit(attempt_row, options.binary, users, levels, one)) for one in attempts]

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import needs
+import samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
@@ -367,6 +368,7 @@ def last_result(request):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to try")
+    samples.add_options(parser, "trials")
     parser.add_argument("--only", default="", help="trials whose words have this in them")
     options = parser.parse_args()
     if sys.platform != "linux":
@@ -376,7 +378,9 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="pollux-shell-proof-"))
     manners = lambda trial: (Run,) if trial.headless_only else (Run, Conversation)
     chosen = [(trial, manner) for trial in trials() for manner in manners(trial)]
-    chosen = [pair for pair in chosen if options.only in f"{pair[0].about} {pair[1].manner}"]
+    sample = samples.from_options(options)
+    chosen = sample.of([pair for pair in chosen if options.only in f"{pair[0].about} {pair[1].manner}"])
+    print(f"shell: {sample}: {len(chosen)} runs", flush=True)
     failures, memory = [], 0
     for trial, manner in chosen:
         run = manner(options.binary.resolve(), folder, trial)

@@ -3,8 +3,8 @@
 //! `check` checks the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
 //! material under `docs/`, `fuzz` runs the fuzz targets, `mutants` tests the tests, `interop` runs
 //! the tests against external programs, `bench` compares Pollux with its peers, `prove` tests the
-//! guarantees of Pollux, and `ci` is the sequence that `.ci/run` starts with. This program is not
-//! part of the product, and no crate depends on it.
+//! guarantees of Pollux. `ci`, `gate` and `nightly` are sequences of them. This program is not part
+//! of the product, and no crate depends on it.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(
@@ -27,6 +27,7 @@ mod prose;
 mod prove;
 mod shape;
 mod source;
+mod steps;
 mod tokens;
 mod tool_names;
 mod type_names;
@@ -57,20 +58,18 @@ enum Verb {
         #[arg(long)]
         check: bool,
     },
-    /// Run what every change must pass: fmt, clippy, test, check
+    /// Run what every change must pass: check, clippy, test
     Ci,
+    /// Run what every submission must pass: ci, the demo, samples of the long tests
+    Gate,
+    /// Run every test whole
+    Nightly,
     /// Run the fuzz targets, each for a while, or only their committed inputs
     Fuzz(fuzz::Options),
     /// Put faults into the code that decides, and see whether the tests notice
     Mutants(mutants::Options),
     /// Run the tests against real outside programs, under interop/
-    Interop {
-        /// The one test to run; all of them without it
-        name: Option<String>,
-        /// Only about N cases of a test that has many
-        #[arg(long, value_name = "N")]
-        sample: Option<u32>,
-    },
+    Interop(interop::Options),
     /// Measure Pollux beside its peers from npm, and write bench/RESULTS.md; or compare its figures
     /// with their goals
     Bench(bench::Options),
@@ -95,9 +94,11 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Gen { check: false } => generate::write(&root),
         Verb::Gen { check: true } => generate::compare(&root).map(|stale| finding::report(&stale)),
         Verb::Ci => ci::run(&root),
+        Verb::Gate => ci::gate(&root),
+        Verb::Nightly => ci::nightly(&root),
         Verb::Fuzz(options) => fuzz::run(&root, &options),
         Verb::Mutants(options) => mutants::run(&root, &options),
-        Verb::Interop { name, sample } => interop::run(&root, name.as_deref(), sample),
+        Verb::Interop(options) => interop::run(&root, &options),
         Verb::Bench(options) => bench::run(&root, &options),
         Verb::Prove { proof } => prove::run(&root, &proof),
     }

@@ -97,7 +97,7 @@ pub(crate) fn capture(mut command: Command) -> Result<String> {
 /// Removes the variables that `cargo run` sets for this package. Build scripts of dependencies
 /// depend on variables of these names, so a cargo started here would rebuild them, and a later
 /// cargo without xtask would rebuild them again.
-fn forget_package(command: &mut Command) {
+pub(crate) fn forget_package(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let is_ours = name.to_str().is_some_and(|name| {
             name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
@@ -115,7 +115,7 @@ fn from_first_error(output: &str) -> &str {
 }
 
 /// Returns the command line as a user would type it (without quoting; for messages only).
-fn show(command: &Command) -> String {
+pub(crate) fn show(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut words = vec![program.file_stem().unwrap_or_default().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));

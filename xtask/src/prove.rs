@@ -8,6 +8,10 @@ use clap::Subcommand;
 
 use crate::process;
 
+/// Names of all proofs.
+pub(crate) const NAMES: &[&str] =
+    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell"];
+
 /// A guarantee that can be tested.
 #[derive(Subcommand)]
 pub(crate) enum Proof {
@@ -35,20 +39,29 @@ pub(crate) enum Proof {
     },
     /// Nothing in a cloned repository takes effect before the user has approved it
     Hostile {
+        #[command(flatten)]
+        sample: Sample,
         /// Only the ways in whose names have this in them
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
     /// Conversations of 2,000,000 tokens go on, whatever the model that summarises them does
-    Compress,
+    Compress {
+        #[command(flatten)]
+        sample: Sample,
+    },
     /// No command gets out of the level of confinement that it runs at
     Sandbox {
+        #[command(flatten)]
+        sample: Sample,
         /// Only the attempts whose names have this in them
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
     /// For any command, the result arrives, memory stays flat, and no process outlives Pollux
     Shell {
+        #[command(flatten)]
+        sample: Sample,
         /// Only the trials whose names have this in them
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
@@ -74,15 +87,19 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
             arguments.extend(seed.iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
             prove(root, "kill", &arguments)?;
         }
-        Proof::Compress => prove(root, "compress", &[])?,
+        Proof::Compress { sample } => prove(root, "compress", &sampled(sample))?,
         Proof::Edits => prove(root, "edits", &[])?,
         Proof::Plan { sample } => prove(root, "plan", &sampled(sample))?,
         Proof::Bypass { sample } => prove(root, "bypass", &sampled(sample))?,
-        Proof::Hostile { only } => prove(root, "hostile", &["--only".to_owned(), only.clone()])?,
-        Proof::Sandbox { only } => prove(root, "sandbox", &["--only".to_owned(), only.clone()])?,
-        Proof::Shell { only } => prove(root, "shell", &["--only".to_owned(), only.clone()])?,
+        Proof::Hostile { sample, only } => prove(root, "hostile", &selected(sample, only))?,
+        Proof::Sandbox { sample, only } => prove(root, "sandbox", &selected(sample, only))?,
+        Proof::Shell { sample, only } => prove(root, "shell", &selected(sample, only))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn selected(sample: &Sample, only: &str) -> Vec<String> {
+    [sampled(sample), vec!["--only".to_owned(), only.to_owned()]].concat()
 }
 
 fn sampled(sample: &Sample) -> Vec<String> {
