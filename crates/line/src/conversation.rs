@@ -123,10 +123,10 @@ pub(super) struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     pub(super) fn new(setting: Setting<'a>, page: Page) -> Self {
         Self {
-            decoder: Decoder::new(page.is_echoing()),
             page,
             work: Work::Idle,
             story: Story::new(setting.model.clone(), setting.describe_failure),
+            decoder: Decoder::default(),
             escape_end: None,
             draft: Editor::default(),
             mode: setting.mode,
@@ -205,7 +205,7 @@ impl<'a> Conversation<'a> {
     /// Handles the end of the terminal's input.
     pub(super) fn end_of_input(&mut self) {
         if self.questions.is_empty() {
-            self.end();
+            self.end_draft();
         } else {
             self.reply(QuestionOutcome::Cancel);
             self.ending = true;

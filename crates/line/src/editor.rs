@@ -29,7 +29,7 @@ pub(super) enum Edited {
     Submitted(String),
     /// The prompt exceeded the maximum size and was dropped.
     TooLong,
-    /// The input has ended.
+    /// The input has ended. Lines of a prompt may precede the empty last line.
     EndOfInput,
     /// The screen must be cleared.
     ClearScreen,
@@ -75,7 +75,11 @@ impl Editor {
 
     /// Returns true if nothing is typed.
     pub(super) fn is_empty(&self) -> bool {
-        self.above.is_empty() && self.before.is_empty() && self.after.is_empty() && !self.too_long
+        self.above.is_empty() && self.is_at_empty_line()
+    }
+
+    fn is_at_empty_line(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && !self.too_long
     }
 
     /// Returns and removes the earlier lines of the prompt.
@@ -131,7 +135,7 @@ impl Editor {
             Key::Tab => self.insert("\t"),
             Key::Enter => return self.enter(),
             Key::Newline => return self.newline(),
-            Key::EndOfInput if self.is_empty() => return Edited::EndOfInput,
+            Key::EndOfInput if self.is_at_empty_line() => return Edited::EndOfInput,
             Key::ClearScreen => return Edited::ClearScreen,
             Key::ExternalEditor => return Edited::ExternalEditor,
             Key::Yank => self.insert(&self.killed.clone()),

@@ -78,7 +78,7 @@ impl LineFrontend {
         mut signals: Signals<'_>,
     ) -> std::io::Result<ConversationEnd> {
         let changes = Changes::listen()?;
-        let typed = self.operator.finish().await.unwrap_or_else(terminal::read);
+        let typed = self.operator.finish().await;
         let handle = session.handle();
         let facts = session.facts().clone();
         let SessionFacts { id, folder, model, resumed, .. } = facts.clone();
@@ -99,6 +99,7 @@ impl LineFrontend {
         let earlier = session.recent_prompts(editor::HISTORY);
 
         let modes = Modes::enter(!self.options.is_dumb);
+        let typed = typed.unwrap_or_else(terminal::read);
         let messages = self.notices.show_on_page();
         let mut screen = Screen::new(typed, modes, changes, bench, messages);
         let look = PageLook {

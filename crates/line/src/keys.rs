@@ -65,16 +65,20 @@ pub(super) enum Key {
     EndOfInput,
 }
 
+/// Mode of the terminal at the time at which bytes were typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputMode {
+    /// The terminal edits the lines itself and sends a line feed for the Enter key.
+    Canonical,
+    /// Each key arrives by itself: a line feed is Ctrl-J.
+    Raw,
+}
+
 /// Decoder of keys. Keeps an incomplete character or escape sequence until the next chunk.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     held: Vec<u8>,
     pasting: bool,
-    /// True after the first bytes. In bytes from the time before raw mode the terminal has
-    /// replaced the Enter key by a line feed.
-    is_begun: bool,
-    /// True if the terminal edits the lines itself and sends a line feed for the Enter key.
-    is_cooked: bool,
 }
 
 /// Meaning of an escape sequence.
@@ -86,13 +90,9 @@ enum Meaning {
 }
 
 impl Decoder {
-    /// Creates a decoder. `is_cooked` is true for a terminal that edits the lines itself.
-    pub(super) fn new(is_cooked: bool) -> Self {
-        Self { is_cooked, ..Self::default() }
-    }
-
-    /// Returns the keys that `bytes` complete. Bytes that are not UTF-8 become U+FFFD.
-    pub(super) fn decode(&mut self, bytes: &[u8]) -> Vec<Key> {
+    /// Returns the keys that `bytes`, which were typed in this mode, complete. Bytes that are not
+    /// UTF-8 become U+FFFD.
+    pub(super) fn decode(&mut self, bytes: &[u8], mode: InputMode) -> Vec<Key> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -112,7 +112,7 @@ impl Decoder {
                     if *second == CTRL_E { 2 } else { 1 }
                 }
                 0..0x20 | 0x7f => {
-                    self.control(first, &mut keys);
+                    self.control(first, mode, &mut keys);
                     1
                 }
                 _ => {
@@ -127,7 +127,6 @@ impl Decoder {
             rest = &rest[taken..];
         }
         self.held = rest.to_vec();
-        self.is_begun = true;
         keys
     }
 
@@ -143,7 +142,9 @@ impl Decoder {
     pub(super) fn end_escape(&mut self) -> Vec<Key> {
         let held = std::mem::take(&mut self.held);
         let mut keys = vec![Key::Escape];
-        keys.extend(self.decode(held.strip_prefix(&[ESC]).unwrap_or(&held)));
+        let rest = held.strip_prefix(&[ESC]).unwrap_or(&held);
+        // An unfinished sequence contains no line feed, so the mode makes no difference.
+        keys.extend(self.decode(rest, InputMode::Raw));
         keys
     }
 
@@ -156,7 +157,7 @@ impl Decoder {
         }
     }
 
-    fn control(&self, byte: u8, keys: &mut Vec<Key>) {
+    fn control(&self, byte: u8, mode: InputMode, keys: &mut Vec<Key>) {
         match byte {
             b'\r' | b'\n' if self.pasting => return add_text(keys, "\n"),
             b'\t' if self.pasting => return add_text(keys, "\t"),
@@ -172,7 +173,7 @@ impl Decoder {
             0x07 => Key::ExternalEditor,
             0x08 | 0x7f => Key::Backspace,
             b'\t' => Key::Tab,
-            b'\n' if self.is_begun && !self.is_cooked => Key::Newline,
+            b'\n' if mode == InputMode::Raw => Key::Newline,
             b'\r' | b'\n' => Key::Enter,
             0x0b => Key::KillRight,
             0x0c => Key::ClearScreen,

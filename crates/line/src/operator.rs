@@ -99,7 +99,7 @@ impl Talk {
         self.out.send().await.ok()?;
         let line = typed.recv().await;
         self.is_waiting = false;
-        line.map(|line| String::from_utf8_lossy(&line).into_owned())
+        line.map(|line| String::from_utf8_lossy(&line.bytes).into_owned())
     }
 
     /// Shows a question and asks for one of its numbered choices.

@@ -117,9 +117,10 @@ impl Screen {
                     Err(_) => return ConversationEnd::HungUp,
                 },
                 change = self.changes.next() => self.change(change, talk).await,
-                bytes = self.typed.recv(), if listening && !self.behind => match bytes {
-                    Some(bytes) => talk.typed(&bytes),
-                    None if self.modes.raw => return ConversationEnd::HungUp,
+                typed = self.typed.recv(), if listening && !self.behind => match typed {
+                    Some(typed) => talk.typed(&typed.bytes, typed.mode),
+                    None if !terminal::is_open() => return ConversationEnd::HungUp,
+                    // Ctrl-D in canonical mode.
                     None => {
                         listening = false;
                         talk.end_of_input();

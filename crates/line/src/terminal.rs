@@ -2,9 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "this crate is a frontend")]
 
-use std::io::Read;
+use std::io::ErrorKind;
 
 use tokio::sync::mpsc;
+
+use crate::keys::InputMode;
 
 /// Maximum number of bytes of one read.
 const CHUNK: usize = 64 << 10;
@@ -72,27 +74,33 @@ pub fn restore() {
     modes::restore();
 }
 
+/// Bytes that were typed, with the mode of the terminal at that time.
+pub(crate) struct TypedBytes {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mode: InputMode,
+}
+
 /// Chunks of typed input.
-pub(crate) type Typed = mpsc::Receiver<Vec<u8>>;
+pub(crate) type Typed = mpsc::Receiver<TypedBytes>;
 
 /// Reads the input on a thread of its own. The stream ends when the terminal is closed, and at
-/// Ctrl-D if the terminal itself edits the line.
+/// Ctrl-D in canonical mode.
 pub(super) fn read() -> Typed {
     let (sender, receiver) = mpsc::channel(WAITING);
     let mut turn = turns::take();
     std::thread::spawn(move || {
-        let mut stdin = std::io::stdin().lock();
         let mut buffer = vec![0; CHUNK];
         loop {
             turn.wait();
-            match stdin.read(&mut buffer) {
-                Ok(count @ 1..) => {
-                    if sender.blocking_send(buffer[..count].to_vec()).is_err() {
+            match modes::read(&mut buffer) {
+                Ok(typed) if typed.bytes.is_empty() => return,
+                Ok(typed) => {
+                    if sender.blocking_send(typed).is_err() {
                         return;
                     }
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Ok(0) | Err(_) => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
             }
         }
     });
@@ -115,7 +123,7 @@ impl Drop for Lent {
 }
 
 pub(super) use changes::Changes;
-pub(super) use modes::{size, stop};
+pub(super) use modes::{is_open, size, stop};
 
 /// Pause of the reading thread while the terminal is lent.
 #[cfg(unix)]
@@ -140,9 +148,13 @@ mod turns {
     impl Turn {
         /// Waits until there is input and the terminal is not lent.
         pub(super) fn wait(&mut self) {
-            let Some(changes) = &mut self.0 else { return };
+            let stdin = stdin();
+            let Some(changes) = &mut self.0 else {
+                // An error is reported by the read.
+                poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None).unwrap_or_default();
+                return;
+            };
             loop {
-                let stdin = stdin();
                 let mut ends =
                     [PollFd::new(&stdin, PollFlags::IN), PollFd::new(changes, PollFlags::IN)];
                 let polled = poll(&mut ends, None);
@@ -189,8 +201,10 @@ mod turns {
 
 #[cfg(unix)]
 mod modes {
-    use std::sync::{Mutex, PoisonError};
+    use std::io::{self, ErrorKind};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
     use rustix::stdio::{stdin, stdout};
     use rustix::termios::{
@@ -198,16 +212,32 @@ mod modes {
         tcgetwinsize, tcsetattr,
     };
 
-    /// Original modes; `None` while they are unchanged.
-    static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
+    use super::{InputMode, TypedBytes};
+
+    /// State of the terminal. Its lock is held for a change of the modes and for a read, so that
+    /// the mode of all bytes that are read is known.
+    static STATE: Mutex<State> = Mutex::new(State { original: None, typed_before: 0 });
+
+    struct State {
+        /// Original modes; `None` while they are unchanged.
+        original: Option<Termios>,
+        /// Number of bytes that are not read yet and were typed before raw mode.
+        typed_before: usize,
+    }
 
     /// Character that disables a special character (POSIX `_POSIX_VDISABLE`).
     const OFF: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+    /// Ctrl-D, the usual end of input.
+    const END_OF_INPUT: u8 = 4;
+
+    fn state() -> MutexGuard<'static, State> {
+        STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// Makes keys arrive one by one and without echo; Ctrl-C and Ctrl-Z remain signals. Returns
     /// false if the terminal does not support this.
     pub(super) fn enter() -> bool {
-        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = state();
         let Ok(before) = tcgetattr(stdin()) else { return false };
         let mut modes = before.clone();
         modes.local_modes &= !(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
@@ -217,19 +247,67 @@ mod modes {
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         // The quit character would end the program without restoring the modes.
         modes.special_codes[SpecialCodeIndex::VQUIT] = OFF;
-        let entered = tcsetattr(stdin(), OptionalActions::Now, &modes).is_ok();
-        if entered {
-            found.get_or_insert(before);
+        if tcsetattr(stdin(), OptionalActions::Now, &modes).is_err() {
+            return false;
         }
-        entered
+        if before.local_modes.contains(LocalModes::ICANON) {
+            // The number includes an unfinished line. It is read after the change because a line
+            // that is typed between the two calls must not be missed.
+            let waiting = rustix::io::ioctl_fionread(stdin()).unwrap_or(0);
+            state.typed_before = usize::try_from(waiting).unwrap_or(usize::MAX);
+        }
+        state.original.get_or_insert(before);
+        true
     }
 
     pub(super) fn restore() {
-        let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(before) = found {
+        if let Some(before) = state().original.take() {
             // A terminal that is closed has no modes to restore.
             tcsetattr(stdin(), OptionalActions::Now, &before).unwrap_or_default();
         }
+    }
+
+    /// Reads bytes that were typed in one mode. Fails with `Interrupted` if nothing can be read
+    /// without waiting, for example because the modes have just changed.
+    pub(super) fn read(buffer: &mut [u8]) -> io::Result<TypedBytes> {
+        let mut state = state();
+        let stdin = stdin();
+        if poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&Timespec::default()))? == 0 {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        let is_raw = state.original.is_some();
+        let before = if is_raw { state.typed_before.min(buffer.len()) } else { 0 };
+        let limit = if before > 0 { before } else { buffer.len() };
+        let count = rustix::io::read(stdin, &mut buffer[..limit])?;
+        state.typed_before = state.typed_before.saturating_sub(count);
+        let bytes = &buffer[..count];
+        Ok(match (is_raw, before) {
+            (true, 0) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Raw },
+            (true, _) => TypedBytes { bytes: typed_ahead(bytes), mode: InputMode::Canonical },
+            (false, _) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Canonical },
+        })
+    }
+
+    /// Returns what was typed in canonical mode and is read in raw mode. Linux stores Ctrl-D, which
+    /// ends an unfinished line or the input, as a disabled character.
+    fn typed_ahead(bytes: &[u8]) -> Vec<u8> {
+        let mut typed = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            if byte != OFF || !cfg!(target_os = "linux") {
+                typed.push(byte);
+                continue;
+            }
+            if typed.last().is_some_and(|last| *last != b'\n') {
+                typed.push(b'\n');
+            }
+            typed.push(END_OF_INPUT);
+        }
+        typed
+    }
+
+    /// Returns true unless the terminal was closed.
+    pub(in super::super) fn is_open() -> bool {
+        tcgetattr(stdin()).is_ok()
     }
 
     /// Prints a few bytes immediately, ahead of the queued output. Errors are ignored.
@@ -248,6 +326,23 @@ mod modes {
     pub(in super::super) fn stop() -> bool {
         let alone = getsid(None).is_ok_and(|session| session == getpgrp());
         !alone && kill_process(getpid(), Signal::STOP).is_ok()
+    }
+
+    #[cfg(all(test, target_os = "linux"))]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_ctrl_d_that_was_typed_ahead_ends_a_line_and_the_input() {
+            for (queued, typed) in [
+                (&b"one\ntwo\n"[..], &b"one\ntwo\n"[..]),
+                (b"one\n\0", b"one\n\x04"),
+                (b"one\0", b"one\n\x04"),
+                (b"\0", b"\x04"),
+            ] {
+                assert_eq!(typed_ahead(queued), typed);
+            }
+        }
     }
 }
 
@@ -290,11 +385,24 @@ mod changes {
 /// Outside of Unix the console itself edits the line.
 #[cfg(not(unix))]
 mod modes {
+    use std::io::{self, Read};
+
+    use super::{InputMode, TypedBytes};
+
     pub(super) fn enter() -> bool {
         false
     }
 
     pub(super) fn restore() {}
+
+    pub(super) fn read(buffer: &mut [u8]) -> io::Result<TypedBytes> {
+        let count = io::stdin().read(buffer)?;
+        Ok(TypedBytes { bytes: buffer[..count].to_vec(), mode: InputMode::Canonical })
+    }
+
+    pub(in super::super) fn is_open() -> bool {
+        true
+    }
 
     pub(super) fn print(_bytes: &[u8]) {}
 

@@ -61,5 +61,6 @@ mod suite {
     mod terminal;
     mod tools;
     mod trust;
+    mod typed_ahead;
     mod web;
 }

@@ -9,6 +9,7 @@ use pollux_protocol::{
 use pretty_assertions::assert_eq;
 
 use super::*;
+use crate::keys::InputMode;
 use crate::page::PageLook;
 
 /// A command that is never run.
@@ -165,7 +166,7 @@ fn printed(talk: &mut Conversation<'_>) -> String {
 fn prompts_wait_for_each_other() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r\r  \rthree\r");
+    talk.typed(b"one\rtwo\r\r  \rthree\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt one"]);
     let page = printed(&mut talk);
     assert!(page.contains("> one\n") && page.contains("queued: two\n"), "{page:?}");
@@ -180,9 +181,9 @@ fn prompts_wait_for_each_other() {
 
 /// Presses Tab after a line; returns the output of that key.
 async fn tab(talk: &mut Conversation<'_>, line: &str) -> String {
-    talk.typed(line.as_bytes());
+    talk.typed(line.as_bytes(), InputMode::Raw);
     printed(talk);
-    talk.typed(b"\t");
+    talk.typed(b"\t", InputMode::Raw);
     let lines = match &mut talk.completion {
         Some(completion) => completion.lines().await,
         None => return printed(talk),
@@ -204,7 +205,7 @@ async fn a_tab_completes_commands_and_their_arguments() {
         let agent = Agent::default();
         let mut talk = conversation(&agent);
         tab(&mut talk, line).await;
-        talk.typed(b"\r");
+        talk.typed(b"\r", InputMode::Raw);
         let name = completed.split_whitespace().next().unwrap();
         let rest = completed[name.len()..].trim();
         assert_eq!(agent.asked(), [format!("{name} {rest}")], "{line:?}");
@@ -227,7 +228,7 @@ async fn a_tab_elsewhere_is_a_character() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
     tab(&mut talk, "a").await;
-    talk.typed(b"b\r");
+    talk.typed(b"b\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt a\tb"]);
 }
 
@@ -235,10 +236,10 @@ async fn a_tab_elsewhere_is_a_character() {
 async fn a_completion_that_comes_late_changes_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"/ab\tx");
+    talk.typed(b"/ab\tx", InputMode::Raw);
     assert!(talk.completion.is_none());
     talk.completed(&["/about".to_owned()]);
-    talk.typed(b"\r");
+    talk.typed(b"\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["/abx "]);
 }
 
@@ -247,7 +248,7 @@ fn words_go_to_a_model_at_work_where_the_settings_say_so() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
     talk.setting.is_steered = true;
-    talk.typed(b"go\ruse tabs\r/quit\r");
+    talk.typed(b"go\ruse tabs\r/quit\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt go", "steer use tabs"]);
     let page = printed(&mut talk);
     assert!(page.contains("hint: use tabs\n") && page.contains("queued: /quit\n"), "{page:?}");
@@ -267,7 +268,7 @@ fn a_line_that_begins_with_a_slash_is_a_command() {
     ];
     for (line, expected) in table {
         let agent = Agent::default();
-        conversation(&agent).typed(format!("{line}\r").as_bytes());
+        conversation(&agent).typed(format!("{line}\r").as_bytes(), InputMode::Raw);
         assert_eq!(agent.asked(), [expected], "{line:?}");
     }
 }
@@ -283,7 +284,7 @@ fn a_number_answers_the_question() {
     ] {
         let agent = Agent::default();
         let mut talk = conversation(&agent);
-        talk.typed(b"go\r");
+        talk.typed(b"go\r", InputMode::Raw);
         agent.asked();
         talk.event(&agent.question("c"));
         let page = printed(&mut talk);
@@ -291,7 +292,7 @@ fn a_number_answers_the_question() {
             page.contains("  ls\nRuns: ls\nAllow execution") && page.ends_with("Choose 1-3: "),
             "{page}"
         );
-        talk.typed(keys.as_bytes());
+        talk.typed(keys.as_bytes(), InputMode::Raw);
         assert_eq!(agent.asked(), [format!("c {outcome}")], "{keys:?}");
     }
 }
@@ -300,11 +301,11 @@ fn a_number_answers_the_question() {
 fn anything_else_asks_again() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r");
+    talk.typed(b"go\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
     for keys in ["maybe\r", "4\r", "\r", "x\\\r"] {
-        talk.typed(keys.as_bytes());
+        talk.typed(keys.as_bytes(), InputMode::Raw);
         let page = printed(&mut talk);
         assert!(
             page.ends_with("Type a number from 1 to 3 and press Enter.\nChoose 1-3: "),
@@ -318,19 +319,19 @@ fn anything_else_asks_again() {
 fn what_was_typed_ahead_answers_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\rha");
+    talk.typed(b"go\rha", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("first"));
     talk.event(&agent.question("second"));
     // The second answer is in the same chunk, so the user cannot have seen the second question.
-    talk.typed(b"1\r1\r");
+    talk.typed(b"1\r1\r", InputMode::Raw);
     assert_eq!(agent.asked(), [""; 0]);
-    talk.typed(b"1\r");
+    talk.typed(b"1\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["first ProceedOnce"]);
-    talk.typed(b"2\r");
+    talk.typed(b"2\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["second ProceedAlways"]);
     // The draft that was typed before the question is unchanged.
-    talk.typed(b"lf\r");
+    talk.typed(b"lf\r", InputMode::Raw);
     talk.event(&agent.ended());
     assert_eq!(agent.asked(), ["prompt half"]);
 }
@@ -339,7 +340,7 @@ fn what_was_typed_ahead_answers_nothing() {
 fn an_interrupt_stops_the_work_and_then_the_program() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r");
+    talk.typed(b"one\rtwo\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
     talk.interrupt();
@@ -355,12 +356,12 @@ fn an_interrupt_stops_the_work_and_then_the_program() {
 fn an_interrupt_between_prompts_asks_for_a_second() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"half a li");
+    talk.typed(b"half a li", InputMode::Raw);
     talk.interrupt();
     talk.interrupt();
     assert_eq!(talk.over, None, "the first took the line away");
     assert!(printed(&mut talk).contains("Press Ctrl-C again to exit."));
-    talk.typed(b"go\r");
+    talk.typed(b"go\r", InputMode::Raw);
     talk.event(&agent.ended());
     talk.interrupt();
     assert_eq!(talk.over, None, "something came between");
@@ -372,22 +373,59 @@ fn an_interrupt_between_prompts_asks_for_a_second() {
 fn the_end_of_input_ends_it_after_what_is_under_way() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r\x04");
+    talk.typed(b"one\rtwo\r\x04", InputMode::Raw);
     assert_eq!(talk.over, None);
     talk.event(&agent.ended());
     assert_eq!(talk.over, None);
     talk.event(&agent.ended());
     assert_eq!(talk.over, Some(ConversationEnd::Finished));
     let mut idle = conversation(&agent);
-    idle.typed(b"\x04never\r");
+    idle.typed(b"\x04never\r", InputMode::Raw);
     assert_eq!(idle.over, Some(ConversationEnd::Finished));
+}
+
+#[test]
+fn the_end_of_input_sends_an_open_prompt() {
+    for (bytes, is_over) in [
+        // As `script` types the lines of a pipe into a terminal in raw mode.
+        (&b"one\ntwo\n\x04"[..], true),
+        // Deletes the character right of the cursor; there is none.
+        (b"one\ntwo\x04", false),
+        (b"one\x04", false),
+    ] {
+        let agent = Agent::default();
+        let mut talk = conversation(&agent);
+        talk.typed(bytes, InputMode::Raw);
+        assert_eq!(
+            (agent.asked().pop().as_deref(), talk.ending),
+            (is_over.then_some("prompt one\ntwo\n"), is_over)
+        );
+        talk.end_of_input();
+        talk.event(&agent.ended());
+        assert_eq!(talk.over, Some(ConversationEnd::Finished), "{bytes:?}");
+    }
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one", InputMode::Canonical);
+    talk.end_of_input();
+    assert_eq!((agent.asked(), talk.over), (vec!["prompt one".to_owned()], None));
+}
+
+#[test]
+fn lines_typed_before_raw_mode_are_prompts() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one\ntwo\nth", InputMode::Canonical);
+    talk.typed(b"ree\rfour\nfive\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["prompt one"]);
+    assert_eq!(talk.queue, ["two", "three", "four\nfive"]);
 }
 
 #[test]
 fn the_queue_is_bounded() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed("x\r".repeat(WAITING + 10).as_bytes());
+    talk.typed("x\r".repeat(WAITING + 10).as_bytes(), InputMode::Raw);
     assert_eq!(talk.queue.len(), WAITING);
     assert!(printed(&mut talk).contains("Not queued"));
 }
@@ -396,7 +434,7 @@ fn the_queue_is_bounded() {
 fn pasted_lines_are_one_prompt() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"\x1b[200~one\rtwo\r\x1b[201~\r");
+    talk.typed(b"\x1b[200~one\rtwo\r\x1b[201~\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt one\ntwo\n"]);
 }
 
@@ -404,12 +442,12 @@ fn pasted_lines_are_one_prompt() {
 fn an_escape_key_swallows_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"a\x1b");
+    talk.typed(b"a\x1b", InputMode::Raw);
     assert!(talk.escape_end.is_some());
     talk.escape_ended();
     assert_eq!(talk.escape_end, None);
-    talk.typed(b"[Ab\x1b");
-    talk.typed(b"[Dc\r");
+    talk.typed(b"[Ab\x1b", InputMode::Raw);
+    talk.typed(b"[Dc\r", InputMode::Raw);
     assert_eq!((agent.asked(), talk.escape_end), (vec!["prompt a[Acb".to_owned()], None));
 }
 
@@ -419,9 +457,9 @@ fn bytes_of_any_kind_are_survived() {
     let mut talk = conversation(&agent);
     let noise: Vec<u8> =
         (0..=u8::MAX).cycle().take(4096).filter(|byte| !b"\x04@".contains(byte)).collect();
-    talk.typed(&noise);
+    talk.typed(&noise, InputMode::Raw);
     talk.interrupt();
-    talk.typed(b"\r");
+    talk.typed(b"\r", InputMode::Raw);
     let page = printed(&mut talk);
     assert!(page.contains("\u{1b}[H\u{1b}[2J"), "Ctrl-L clears the screen");
     let page = page.replace("\u{1b}[H\u{1b}[2J", "");
@@ -435,7 +473,7 @@ fn an_agent_that_ends_by_itself_is_a_fault() {
     talk.agent_gone();
     assert_eq!(talk.over, Some(ConversationEnd::Finished), "it was asked to quit");
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r");
+    talk.typed(b"go\r", InputMode::Raw);
     talk.agent_gone();
     assert_eq!(talk.over, Some(ConversationEnd::AgentGone));
 }

@@ -7,16 +7,16 @@ use pollux_protocol::Op;
 use super::Conversation;
 use crate::editor::Edited;
 use crate::external_editor::Proposal;
-use crate::keys::Key;
+use crate::keys::{InputMode, Key};
 
 /// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
 /// delays the rest of a sequence, and shorter than a person needs for the next key.
 const ESCAPE: Duration = Duration::from_millis(100);
 
 impl Conversation<'_> {
-    /// Handles bytes that were typed or pasted.
-    pub(crate) fn typed(&mut self, bytes: &[u8]) {
-        let keys = self.decoder.decode(bytes);
+    /// Handles bytes that were typed or pasted in this mode.
+    pub(crate) fn typed(&mut self, bytes: &[u8], mode: InputMode) {
+        let keys = self.decoder.decode(bytes, mode);
         self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
         self.press(keys);
     }
@@ -74,8 +74,16 @@ impl Conversation<'_> {
                 self.submit(line);
             }
             Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
-            Edited::EndOfInput => self.end(),
+            Edited::EndOfInput => self.end_draft(),
         }
+    }
+
+    /// Handles the end of the input: a prompt that is not sent yet is sent, then the program ends.
+    pub(super) fn end_draft(&mut self) {
+        if !self.draft.is_empty() {
+            self.edit_draft(Key::Enter);
+        }
+        self.end();
     }
 
     fn type_for_command(&mut self, key: Key) {

@@ -10,7 +10,7 @@ fn text(text: &str) -> Key {
 fn bytes_mean_keys() {
     let table: &[(&[u8], &[Key])] = &[
         (b"ab\r", &[text("ab"), Key::Enter]),
-        ("grüß 漢\n".as_bytes(), &[text("grüß 漢"), Key::Enter]),
+        ("grüß 漢\n".as_bytes(), &[text("grüß 漢"), Key::Newline]),
         (
             b"\x1b\r\x1b\n\x1b[13;2u\x1b[13;5u\x1b[27;2;13~\x1b[27;5;13~",
             &[Key::Newline, Key::Newline, Key::Newline, Key::Newline, Key::Newline, Key::Newline],
@@ -40,7 +40,7 @@ fn bytes_mean_keys() {
             &[Key::KillLeft, Key::KillRight, Key::KillWord, Key::EndOfInput, Key::Backspace],
         ),
         (b"\x1b[200~a\rb\tc\x04\x1b[A\x1b[201~\r", &[text("a\nb\tc"), Key::Enter]),
-        (b"a\xff\xfeb\n", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
+        (b"a\xff\xfeb\r", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
         (b"\x1b[15~\x1b[?62;22cx", &[text("x")]),
         (b"\x1b\x1b[A", &[Key::Up]),
         // An interrupted sequence does not swallow the following input.
@@ -51,22 +51,42 @@ fn bytes_mean_keys() {
         (b"\x1bO\r", &[text("O"), Key::Enter]),
     ];
     for (bytes, keys) in table {
-        assert_eq!(Decoder::default().decode(bytes), *keys, "{bytes:?}");
+        assert_eq!(Decoder::default().decode(bytes, InputMode::Raw), *keys, "{bytes:?}");
     }
 }
 
 #[test]
-fn a_line_feed_is_the_enter_key_only_in_what_was_typed_before() {
+fn a_line_feed_is_the_enter_key_only_in_canonical_mode() {
     let mut decoder = Decoder::default();
-    assert_eq!(decoder.decode(b"a\n"), [text("a"), Key::Enter]);
-    assert_eq!(decoder.decode(b"a\n\r"), [text("a"), Key::Newline, Key::Enter]);
+    for _ in 0..2 {
+        let keys = decoder.decode(b"a\nb\n\x1b\n", InputMode::Canonical);
+        assert_eq!(keys, [text("a"), Key::Enter, text("b"), Key::Enter, Key::Newline]);
+        let keys = decoder.decode(b"a\n\r", InputMode::Raw);
+        assert_eq!(keys, [text("a"), Key::Newline, Key::Enter]);
+    }
+}
+
+#[test]
+fn a_paste_has_line_ends_in_every_mode() {
+    for mode in [InputMode::Canonical, InputMode::Raw] {
+        let keys = Decoder::default().decode(b"\x1b[200~a\nb\r\x1b[201~\r", mode);
+        assert_eq!(keys, [text("a\nb\n"), Key::Enter], "{mode:?}");
+    }
+}
+
+#[test]
+fn the_mode_may_change_within_a_character() {
+    let (left, right) = "ü\n".as_bytes().split_at(1);
+    let mut decoder = Decoder::default();
+    assert_eq!(decoder.decode(left, InputMode::Canonical), []);
+    assert_eq!(decoder.decode(right, InputMode::Raw), [text("ü"), Key::Newline]);
 }
 
 #[test]
 fn a_lone_escape_waits_for_what_follows() {
     let mut decoder = Decoder::default();
-    assert_eq!(decoder.decode(b"\x1b"), []);
-    assert_eq!(decoder.decode(b"[A"), [Key::Up]);
+    assert_eq!(decoder.decode(b"\x1b", InputMode::Raw), []);
+    assert_eq!(decoder.decode(b"[A", InputMode::Raw), [Key::Up]);
 }
 
 #[test]
@@ -78,35 +98,35 @@ fn an_escape_that_nothing_follows_is_a_key() {
         (b"\x1b[12", vec![Key::Escape, text("[12")]),
     ] {
         let mut decoder = Decoder::default();
-        assert_eq!(decoder.decode(bytes), []);
+        assert_eq!(decoder.decode(bytes, InputMode::Raw), []);
         assert!(decoder.is_unsure(), "{bytes:?}");
         assert_eq!(decoder.end_escape(), keys, "{bytes:?}");
         assert!(!decoder.is_unsure());
-        assert_eq!(decoder.decode(b"b"), [text("b")], "{bytes:?}");
+        assert_eq!(decoder.decode(b"b", InputMode::Raw), [text("b")], "{bytes:?}");
     }
 }
 
 #[test]
 fn the_end_of_a_slow_paste_is_waited_for() {
     let mut decoder = Decoder::default();
-    assert_eq!(decoder.decode(b"\x1b[200~a\x1b"), [text("a")]);
+    assert_eq!(decoder.decode(b"\x1b[200~a\x1b", InputMode::Raw), [text("a")]);
     assert!(!decoder.is_unsure());
-    assert_eq!(decoder.decode(b"[201~\r"), [Key::Enter]);
+    assert_eq!(decoder.decode(b"[201~\r", InputMode::Raw), [Key::Enter]);
 }
 
 #[test]
 fn a_sequence_without_end_is_dropped() {
     let mut decoder = Decoder::default();
-    assert_eq!(decoder.decode(format!("\x1b[{}", "1".repeat(100)).as_bytes()), []);
-    assert_eq!(decoder.decode(b"x"), [text("x")]);
+    assert_eq!(decoder.decode(format!("\x1b[{}", "1".repeat(100)).as_bytes(), InputMode::Raw), []);
+    assert_eq!(decoder.decode(b"x", InputMode::Raw), [text("x")]);
 }
 
 #[test]
 fn the_end_of_a_paste_may_be_lost() {
     let mut decoder = Decoder::default();
-    assert_eq!(decoder.decode(b"\x1b[200~a\r"), [text("a\n")]);
+    assert_eq!(decoder.decode(b"\x1b[200~a\r", InputMode::Raw), [text("a\n")]);
     decoder.end_paste();
-    assert_eq!(decoder.decode(b"\r"), [Key::Enter]);
+    assert_eq!(decoder.decode(b"\r", InputMode::Raw), [Key::Enter]);
 }
 
 /// Joins adjacent pieces of text.
@@ -138,12 +158,11 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let bytes = pieces.concat();
-        let begun = || Decoder { is_begun: true, ..Decoder::default() };
-        let whole = begun().decode(&bytes);
+        let whole = Decoder::default().decode(&bytes, InputMode::Raw);
         let (left, right) = bytes.split_at(at.index(bytes.len() + 1));
-        let mut decoder = begun();
-        let mut cut = decoder.decode(left);
-        cut.extend(decoder.decode(right));
+        let mut decoder = Decoder::default();
+        let mut cut = decoder.decode(left, InputMode::Raw);
+        cut.extend(decoder.decode(right, InputMode::Raw));
         prop_assert_eq!(joined(cut), joined(whole));
     }
 }

@@ -18,10 +18,6 @@ fn last_prompt(talk: &Talk) -> String {
 #[test]
 fn a_line_end_can_be_typed() {
     let talk = Talk::with([reply().text("Read.")]);
-    // Bytes from before the first key count as typed before the start.
-    talk.terminal.send("zero");
-    talk.wait_for_text("> zero");
-    talk.terminal.send_key(Key::Ctrl('u'));
     for (line, key) in [
         ("one", "\u{1b}\r"),
         ("two", "\n"),
