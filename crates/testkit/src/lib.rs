@@ -24,6 +24,7 @@
 
 mod endpoint;
 pub mod errors;
+mod exit;
 mod home;
 mod ignored;
 mod program;

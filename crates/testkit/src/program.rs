@@ -31,6 +31,7 @@ pub struct Pollux {
     prefix: Vec<OsString>,
     stdin: Stdin,
     stdout_limit: Option<usize>,
+    measures_memory: bool,
     timeout: Duration,
 }
 
@@ -54,6 +55,7 @@ impl Pollux {
             prefix: Vec::new(),
             stdin: Stdin::Closed,
             stdout_limit: None,
+            measures_memory: false,
             timeout: Duration::from_secs(30),
         }
     }
@@ -129,6 +131,12 @@ impl Pollux {
         self
     }
 
+    /// Samples the program's memory, for [`Finished::peak_rss`].
+    pub fn measure_memory(mut self) -> Self {
+        self.measures_memory = true;
+        self
+    }
+
     /// Sets the time limit. After it, the program's process group is killed and the test fails.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -155,7 +163,8 @@ impl Pollux {
             Stdin::Bytes(bytes) => Some((bytes, false)),
             Stdin::HeldOpen => Some((Vec::new(), true)),
         };
-        RunningProgram::start(command, stdin, self.stdout_limit, self.timeout)
+        let Self { stdout_limit, measures_memory, timeout, .. } = self;
+        RunningProgram::start(command, stdin, stdout_limit, measures_memory, timeout)
     }
 
     /// Starts the program in a pseudo-terminal of this size. The standard input and the time limit

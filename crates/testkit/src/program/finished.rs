@@ -16,10 +16,11 @@ pub struct Finished {
     pub stdout: Vec<u8>,
     /// All of standard error.
     pub stderr: Vec<u8>,
-    /// Time from just before the start to just after the end, accurate to about 2 ms.
+    /// Time from just before the start to just after the end.
     pub duration: Duration,
     /// Maximum resident memory of the program in bytes, without its children. Sampled every 2 ms,
-    /// so a peak in the last moment can be missed; `None` on systems that do not report it.
+    /// so a peak in the last moment can be missed. `None` without
+    /// [`measure_memory`](crate::Pollux::measure_memory), and on systems that do not report it.
     pub peak_rss: Option<u64>,
 }
 

@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::Finished;
 use super::finished::streams;
+use crate::exit::wait_for_exit;
 
-/// Interval between two checks of the child.
+/// Interval between two samples of the memory.
 const TICK: Duration = Duration::from_millis(2);
 /// Maximum time to wait for more output after the child has ended, because a grandchild can still
 /// hold the pipe.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
+const LAST_OUTPUT: Duration = Duration::from_secs(2);
 
 /// A started program. Dropping it kills its process group.
 pub struct RunningProgram {
@@ -46,6 +47,7 @@ impl RunningProgram {
         mut command: Command,
         stdin: Option<(Vec<u8>, bool)>,
         stdout_limit: Option<usize>,
+        measures_memory: bool,
         timeout: Duration,
     ) -> Self {
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
@@ -68,7 +70,7 @@ impl RunningProgram {
             stdin,
             stdout: Output::collect(child.stdout.take().unwrap(), stdout_limit),
             stderr: Output::collect(child.stderr.take().unwrap(), None),
-            sampler: Some(sample_memory(child.id(), Arc::clone(&ended))),
+            sampler: measures_memory.then(|| sample_memory(child.id(), Arc::clone(&ended))),
             ended,
             started,
             timeout,
@@ -110,6 +112,14 @@ impl RunningProgram {
         stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the program reads its input");
     }
 
+    /// Returns true if the program has read all bytes that were written to a standard input that
+    /// was held open.
+    #[cfg(unix)]
+    pub fn stdin_is_read(&self) -> bool {
+        let stdin = self.stdin.as_ref().expect("standard input was not held open");
+        rustix::io::ioctl_fionread(stdin).expect("standard input is a pipe") == 0
+    }
+
     /// Closes a standard input that was held open.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
@@ -142,7 +152,7 @@ impl RunningProgram {
                 break status;
             }
             self.assert_in_time("end");
-            std::thread::sleep(TICK);
+            wait_for_exit(self.child.id(), self.time_left());
         };
         let duration = self.started.elapsed();
         self.ended.store(true, Ordering::Relaxed);
@@ -157,6 +167,10 @@ impl RunningProgram {
         }
     }
 
+    fn time_left(&self) -> Duration {
+        self.timeout.saturating_sub(self.started.elapsed())
+    }
+
     fn until(&mut self, output: &Output, name: &str, text: &str) -> String {
         loop {
             let state = output.lock();
@@ -164,16 +178,17 @@ impl RunningProgram {
             if seen.contains(text) {
                 return seen;
             }
-            let closed = state.closed;
-            // Wakes early when output arrives; the short timeout keeps the time limit effective.
-            drop(output.grown.wait_timeout(state, Duration::from_millis(50)));
-            assert!(!closed, "{name} ended without {text:?}\n{}", self.so_far());
+            if state.closed {
+                drop(state);
+                panic!("{name} ended without {text:?}\n{}", self.so_far());
+            }
+            drop(output.grown.wait_timeout(state, self.time_left()));
             self.assert_in_time(&format!("print {text:?} on {name}"));
         }
     }
 
     fn assert_in_time(&mut self, what: &str) {
-        if self.started.elapsed() > self.timeout {
+        if self.time_left().is_zero() {
             self.kill();
             panic!("the program did not {what} within {:?}\n{}", self.timeout, self.so_far());
         }
