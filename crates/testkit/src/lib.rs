@@ -8,6 +8,7 @@
 //! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
 //! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
 //! - [`tiny_disk()`]: a file system with little space.
+//! - [`write_executable`], [`copy_executable`]: files that a test executes.
 //! - [`cannot_run`]: the report of a test that the machine does not support.
 //!
 //! This crate is a development dependency only. It depends on no other crate of the workspace, so
@@ -24,6 +25,7 @@
 
 mod endpoint;
 pub mod errors;
+mod executable;
 mod exit;
 mod home;
 mod ignored;
@@ -37,6 +39,7 @@ mod tree;
 mod validate;
 
 pub use endpoint::Endpoint;
+pub use executable::{copy_executable, write_executable};
 pub use home::TestHome;
 pub use ignored::cannot_run;
 pub use program::{Finished, Pollux, RunningProgram};

@@ -1,13 +1,13 @@
 //! Safety checkers that are external programs: they check a call after the rules and before it
 //! runs.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
 use pollux_policy::CheckerProgram;
 use pollux_protocol::{CallStatus, Effects, Op, PromptOutcome};
 use pollux_scripted::{FakeTool, reply};
+use pollux_testkit::write_executable;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -24,8 +24,7 @@ fn checked_by(script: &str) -> (Stage, FakeTool) {
     let stage = Stage::with([call, reply().text("done")]).tool(tool.clone());
     let mut stage = Stage { rules: RULE.to_owned(), ..stage };
     let file = stage.path("check.sh");
-    std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&file, &format!("#!/bin/sh\n{script}\n"));
     name(&mut stage, CheckerProgram { file, arguments: vec!["--strict".into(), "a b".into()] });
     (stage, tool)
 }

@@ -53,11 +53,7 @@ fn permissions_are_respected_even_where_a_rename_would_work() {
     let is_root = fs::metadata(dir.path()).unwrap().uid() == 0;
     let copy = tempfile::tempdir().unwrap();
     let program = copy.path().join("test");
-    // Another process makes the copy: a file that this one has open for writing may be inherited by
-    // a child of another test, and such a file cannot be executed.
-    let source = std::env::current_exe().unwrap();
-    let copied = std::process::Command::new("cp").arg(source).arg(&program).status().unwrap();
-    assert!(copied.success());
+    pollux_testkit::copy_executable(std::env::current_exe().unwrap(), &program);
     fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = child::command(&[], "suite::denied::writes_without_privileges", dir.path());
     if is_root {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{CapturedRequest, Endpoint, Key, ModelReply, Terminal, reply};
+use pollux_testkit::{
+    CapturedRequest, Endpoint, Key, ModelReply, Terminal, reply, write_executable,
+};
 use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage, is_alive, texts, wait_until};
@@ -95,10 +97,7 @@ fn the_session_of_the_documentation_goes_as_it_is_written() {
     stage.server.answer_with(Endpoint::StreamGenerateContent, documented);
     let serve =
         "#!/bin/sh\necho Listening on port 8123.\nsleep 0.5\necho GET / 200\nexec sleep 600\n";
-    stage.home.project_file("serve", serve);
-    let mut mode = std::fs::metadata(stage.home.project().join("serve")).unwrap().permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
-    std::fs::set_permissions(stage.home.project().join("serve"), mode).unwrap();
+    write_executable(stage.home.project().join("serve"), serve);
     let mut terminal = stage.pollux(&[]).in_terminal(60, 140);
     let mut before = "";
     for line in session.lines() {

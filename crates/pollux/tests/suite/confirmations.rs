@@ -1,10 +1,9 @@
 //! Questions at the terminal, and their possible answers.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use pollux_testkit::{Key, ModelReply, Pollux, Terminal, reply};
+use pollux_testkit::{Key, ModelReply, Pollux, Terminal, reply, write_executable};
 use serde_json::{Value, json};
 
 use super::stage::Stage;
@@ -64,8 +63,7 @@ fn edit() -> ModelReply {
 /// Creates an editor that runs this script.
 fn editor(stage: &Stage, script: &str) -> String {
     let path = stage.home.gemini().join("editor");
-    stage.home.user_file("editor", format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, &format!("#!/bin/sh\n{script}\n"));
     path.display().to_string()
 }
 

@@ -1,10 +1,9 @@
 //! Tools that a command from the settings lists.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use pollux_testkit::{Finished, Key, reply};
+use pollux_testkit::{Finished, Key, reply, write_executable};
 use serde_json::{Value, json};
 
 use super::stage::{MODEL, Stage, is_alive, wait_until};
@@ -34,9 +33,8 @@ esac
 "#;
 
 fn script(stage: &Stage, name: &str, text: &str) -> String {
-    stage.home.project_file(name, text);
     let path = stage.home.project().join(name);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, text);
     path.display().to_string()
 }
 

@@ -1,6 +1,5 @@
 //! Tests of tools that a command in the settings lists.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use pollux_protocol::{CancellationToken, Tool, ToolErrorKind, ToolOutput};
@@ -43,8 +42,8 @@ impl Listed {
     fn new(list: &str) -> Self {
         let session = Session::new();
         let script = |name: &str, text: &str| {
-            let path = session.file(name, text);
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let path = session.path(name);
+            pollux_testkit::write_executable(&path, text);
             path.display().to_string()
         };
         let (discovery, call) = (script("list", list), script("call", CALL));

@@ -22,10 +22,7 @@ fn as_nobody(test: &str) {
     let folder = tempfile::tempdir().unwrap();
     set_mode(folder.path(), 0o755);
     let program = folder.path().join("test");
-    // Another process makes the copy: a file that this one has open for writing may be inherited by
-    // a child of another test, and such a file cannot be executed.
-    let source = std::env::current_exe().unwrap();
-    assert!(Command::new("cp").arg(source).arg(&program).status().unwrap().success());
+    pollux_testkit::copy_executable(std::env::current_exe().unwrap(), &program);
     let mut command = Command::new(&program);
     command.args(["--exact", test]).current_dir("/").uid(NOBODY).gid(NOBODY);
     let output = command.output().unwrap();
