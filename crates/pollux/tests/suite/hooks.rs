@@ -4,7 +4,7 @@ use pollux_testkit::{Finished, ModelReply, Signal, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::stage::{FORMATS, MODEL, Stage, lines_of, wait_until};
+use super::stage::{FORMATS, MODEL, SOON, Stage, lines_of};
 
 /// Creates a stage with these hooks of the user: event, matcher, command line.
 fn with_hooks(
@@ -236,7 +236,7 @@ fn a_session_ends_with_programs_that_take_their_time() {
 fn a_stopped_run_ends_its_session_too() {
     let stage = with_hooks([reply().never_answer()], &[("SessionEnd", "", KEEP)]);
     let run = stage.pollux(&["-p", "go"]).spawn();
-    wait_until("the request came", || stage.server.connections() > 0);
+    stage.server.wait_for_requests(1, SOON);
     run.signal(Signal::INT);
     run.wait().assert_code(130);
     assert_eq!(names(&kept(&stage)), ["SessionEnd"]);

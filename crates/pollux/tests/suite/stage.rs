@@ -13,6 +13,9 @@ use serde_json::Value;
 /// Model of most runs. Its name is in the settings' default aliases, so there is no routing.
 pub(crate) const MODEL: &str = "gemini-2.5-pro";
 
+/// Timeout of a wait for an event: long enough for a busy machine.
+pub(crate) const SOON: Duration = Duration::from_secs(30);
+
 /// Tools that a headless run offers without an approval.
 pub(crate) const FREE_TOOLS: [&str; 8] = [
     "update_topic",
@@ -199,12 +202,12 @@ pub(crate) fn make_pipe(path: &Path) {
     assert!(made.success(), "mkfifo {}", path.display());
 }
 
-/// Waits until a condition is true; fails the test after five seconds. Polls, because other
-/// processes send no events.
+/// Waits until a condition is true; fails the test after [`SOON`]. Polls, because other processes
+/// send no events.
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(5), "waited 5 s until {what}");
+        assert!(start.elapsed() < SOON, "waited {SOON:?} until {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
