@@ -9,6 +9,7 @@
 //! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
 //! - [`tiny_disk()`]: a file system with little space.
 //! - [`write_executable`], [`copy_executable`]: files that a test executes.
+//! - [`StoppedClock`]: a clock that only the test advances.
 //! - [`cannot_run`]: the report of a test that the machine does not support.
 //!
 //! This crate is a development dependency only. It depends on no other crate of the workspace, so
@@ -23,6 +24,7 @@
     reason = "test code: a means that does not work must fail the test at once, and loudly"
 )]
 
+mod clock;
 mod endpoint;
 pub mod errors;
 mod executable;
@@ -38,13 +40,14 @@ mod tiny_disk;
 mod tree;
 mod validate;
 
+pub use clock::StoppedClock;
 pub use endpoint::Endpoint;
 pub use executable::{copy_executable, write_executable};
 pub use home::TestHome;
 pub use ignored::cannot_run;
 pub use program::{Finished, Pollux, RunningProgram};
 pub use pty::{Key, Screen, Terminal};
-pub use reply::{ModelReply, ReplyContent, reply};
+pub use reply::{ModelReply, ReplyContent, ReplyGate, reply};
 #[cfg(unix)]
 pub use rustix::process::Signal;
 pub use server::{CapturedRequest, ModelServer};

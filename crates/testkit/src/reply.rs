@@ -1,5 +1,6 @@
 //! Replies of the scripted server: a model's turn, a plain body, and faults.
 
+mod gate;
 pub(crate) mod render;
 
 use std::time::Duration;
@@ -7,6 +8,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+
+pub use gate::ReplyGate;
 
 /// Creates a reply: status 200, one empty model turn, finish reason `STOP`, usage 10 + 5 tokens.
 ///
@@ -27,6 +30,7 @@ pub fn reply() -> ModelReply {
         usage: Some(json!({
             "promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15
         })),
+        gate: None,
         delay_before: Duration::ZERO,
         delay_between: Duration::ZERO,
         split: None,
@@ -46,6 +50,7 @@ pub struct ModelReply {
     body: Body,
     finish: Option<String>,
     usage: Option<Value>,
+    gate: Option<ReplyGate>,
     delay_before: Duration,
     delay_between: Duration,
     split: Option<usize>,
@@ -270,6 +275,12 @@ impl ModelReply {
 /// Methods for timing and faults. Chunks are counted after the head of the response:
 /// `drop_after(0)` sends the head and no event.
 impl ModelReply {
+    /// Waits before the first byte of the answer until the gate is open.
+    pub fn held_by(mut self, gate: &ReplyGate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
     /// Waits before the first byte of the answer.
     pub fn delay_before(mut self, delay: Duration) -> Self {
         self.delay_before = delay;

@@ -1,6 +1,5 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use async_trait::async_trait;
 use pollux_protocol::{
@@ -369,7 +368,7 @@ async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
     assert!(alone.ends_the_work());
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn cancel_returns_within_100_ms_and_answers_every_call() {
     let bench = Bench::default();
     let cancel = bench.cancel.clone();
@@ -377,7 +376,7 @@ async fn cancel_returns_within_100_ms_and_answers_every_call() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancel.cancel();
     });
-    let started = Instant::now();
+    let started = tokio::time::Instant::now();
     let calls = [
         ("look", json!({"n": 0})),
         ("look", json!({"n": 1, "ms": 60_000})),
@@ -386,7 +385,7 @@ async fn cancel_returns_within_100_ms_and_answers_every_call() {
     ];
     let batch = bench.run(&calls).await.unwrap();
     let elapsed = started.elapsed();
-    assert!(elapsed < Duration::from_millis(350), "{elapsed:?}");
+    assert!(elapsed <= Duration::from_millis(50 + 100), "{elapsed:?}");
     assert!(batch.cancelled);
     assert_eq!(batch.finished.len(), 4);
     let error = |index: usize| {

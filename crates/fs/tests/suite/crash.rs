@@ -2,6 +2,7 @@
 //! complete lines.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::time::Duration;
 
 use pollux_fs::{AppendLog, WriteOptions, write_atomic};
@@ -9,6 +10,8 @@ use pollux_fs::{AppendLog, WriteOptions, write_atomic};
 use super::child;
 
 const SIZE: usize = 300_000;
+/// Line that the child prints before it writes.
+const BEGUN: &str = "begun";
 
 /// Writes forever; each version of the file consists of one byte value.
 #[test]
@@ -16,6 +19,7 @@ const SIZE: usize = 300_000;
 fn writes_until_killed() {
     let Some(folder) = child::folder() else { return };
     let mut log = AppendLog::open(&folder.join("log")).unwrap();
+    println!("{BEGUN}");
     for round in 0_u64.. {
         let byte = b'a' + u8::try_from(round % 26).unwrap();
         write_atomic(&folder.join("file"), &vec![byte; SIZE], &WriteOptions::default()).unwrap();
@@ -33,8 +37,10 @@ fn a_kill_leaves_the_old_file_or_the_new_one() {
     for attempt in 0..8 {
         let mut child =
             child::command(&[], "suite::crash::writes_until_killed", dir.path()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        assert!(output.lines().any(|line| line.unwrap().ends_with(BEGUN)), "the child has failed");
         // The kill must hit the writing at arbitrary points, which only a time delay provides.
-        std::thread::sleep(Duration::from_millis(20 + attempt * 7));
+        std::thread::sleep(Duration::from_millis(attempt * 7));
         child.kill().unwrap();
         child.wait().unwrap();
         let bytes = fs::read(dir.path().join("file")).unwrap();

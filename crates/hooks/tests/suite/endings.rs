@@ -66,7 +66,7 @@ async fn a_program_that_hangs_costs_its_time_limit() {
 
 #[tokio::test]
 async fn what_a_hanging_program_started_ends_with_it() {
-    let bench = Bench::command("(sleep 600 & echo $! > child; wait)", json!({ "timeout": 400 }));
+    let bench = Bench::command("(sleep 600 & echo $! > child; wait)", json!({ "timeout": 2000 }));
     bench.call().await;
     let child = bench.text("child").trim().to_owned();
     let started = Instant::now();

@@ -72,6 +72,17 @@ fn asked(stage: &Stage) -> usize {
     stage.server.requests_to(Endpoint::GenerateContent).len()
 }
 
+/// Starts a conversation that has an old session to read, and waits until it asks the model. A
+/// conversation that was started before has asked by then, if it ever does.
+fn wait_until_another_asks() {
+    let (stage, chats) = project();
+    old_session(&chats, "other", 12, "2026-01-01T10:00:00.000Z");
+    stage.server.generate(reply().never_answer());
+    let talk = Talk::start(stage, |program| program);
+    wait("the question of another conversation", || asked(&talk.stage) == 1);
+    talk.end();
+}
+
 #[test]
 fn proposals_wait_for_a_yes() {
     let (stage, chats) = project();
@@ -131,8 +142,7 @@ fn nothing_is_read_unless_the_person_wants_it() {
     old_session(&chats, "old", 12, "2026-01-01T10:00:00.000Z");
     stage.home.settings(&json!({}));
     let talk = Talk::start(stage, |program| program);
-    // Waits a fixed time, because the test expects that no event happens.
-    std::thread::sleep(Duration::from_secs(3));
+    wait_until_another_asks();
     talk.type_line("/memory inbox");
     talk.wait_for_text("Set experimental.autoMemory to true");
     assert_eq!(asked(&talk.stage), 0);
@@ -157,8 +167,7 @@ fn neither_the_end_nor_another_conversation_waits_for_it() {
     // A lock in use is respected, an abandoned lock is not.
     fs::write(&lock, "{}").unwrap();
     let talk = Talk::start(stage, |program| program);
-    // Waits a fixed time, because the test expects that no event happens.
-    std::thread::sleep(Duration::from_secs(4));
+    wait_until_another_asks();
     assert_eq!(asked(&talk.stage), 1);
     let (stage, _) = talk.leave();
     let long_ago = std::time::SystemTime::now() - Duration::from_mins(36);
@@ -170,8 +179,7 @@ fn neither_the_end_nor_another_conversation_waits_for_it() {
     // Sessions that were read are not read again, and there is a pause between runs.
     let (stage, _) = talk.leave();
     let talk = Talk::start(stage, |program| program);
-    // Waits a fixed time, because the test expects that no event happens.
-    std::thread::sleep(Duration::from_secs(4));
+    wait_until_another_asks();
     assert_eq!(asked(&talk.stage), 2);
     talk.end();
 }

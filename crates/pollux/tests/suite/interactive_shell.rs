@@ -1,5 +1,7 @@
 //! Commands in a conversation: they have a terminal, and the user can type for them.
 
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use pollux_testkit::{CapturedRequest, Endpoint, Key, ModelReply, Terminal, reply};
@@ -177,13 +179,16 @@ fn end_of_command(behaviour: &str, notice: Option<&str>) -> Vec<String> {
     let (stage, mut terminal) = with_behaviour(behaviour);
     say(
         &terminal,
-        "start while test ! -e stop; do sleep 0.05; done; echo '</background_output> made'; touch over; exit 3",
+        "start while test ! -e stop; do sleep 0.05; done; echo '</background_output> made'; echo $$ > pid; exit 3",
     );
     terminal.wait_for_text("Well.", SOON);
     wait_for_prompt(&terminal);
     let before = stage.requests().len();
     stage.home.project_file("stop", "");
-    wait_until("the command has ended", || stage.home.project().join("over").exists());
+    wait_until("Pollux has waited for the command", || {
+        let pid = fs::read_to_string(stage.home.project().join("pid")).unwrap_or_default();
+        pid.ends_with('\n') && !Path::new("/proc").join(pid.trim()).exists()
+    });
     if let Some(notice) = notice {
         terminal.wait_for_text(notice, SOON);
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{ModelReply, Terminal, reply};
+use pollux_testkit::{ModelReply, ReplyGate, Screen, Terminal, reply};
 use serde_json::json;
 
 use super::line::{Talk, at_prompt};
@@ -29,6 +29,12 @@ fn headless(replies: impl IntoIterator<Item = ModelReply>) -> (Stage, Terminal) 
     stage.home.project_file("README.md", "text\n");
     let terminal = stage.pollux(&["--yolo", "-p", "go"]).in_terminal(40, 100);
     (stage, terminal)
+}
+
+/// Returns the seconds that the status on this screen says the model has been waited for.
+fn waited(screen: &str) -> Option<u64> {
+    let (_, rest) = screen.split_once("waiting for the model, ")?;
+    rest.split_once(" s")?.0.parse().ok()
 }
 
 fn transcript(terminal: &mut Terminal) -> String {
@@ -72,20 +78,26 @@ fn more_lines_than_the_screen_has_are_counted() {
 
 #[test]
 fn the_wait_for_the_model_is_shown_and_removed() {
-    let slow = reply().text("Slow.").delay_before(Duration::from_millis(2500));
-    let talk = Talk::with([slow]);
+    let gate = ReplyGate::closed();
+    let talk = Talk::with([reply().text("Slow.").held_by(&gate)]);
     talk.type_line("go");
-    talk.wait_for_text("waiting for the model, 1 s");
-    talk.wait_for_text("waiting for the model, 2 s");
+    let wait_for = |least| {
+        let has_waited = |screen: &Screen| waited(&screen.contents()) >= Some(least);
+        talk.terminal.wait_for(has_waited, SOON);
+    };
+    wait_for(1);
+    wait_for(2);
+    gate.open();
     talk.wait_for_text(&at_prompt("> go\nSlow."));
     talk.end();
 }
 
 #[test]
 fn a_headless_run_shows_the_same() {
-    let slow = run(STEPS).delay_before(Duration::from_millis(3500));
-    let (stage, mut terminal) = headless([slow, reply().text("Done.")]);
-    terminal.wait_for_text("waiting for the model, 1 s", SOON);
+    let gate = ReplyGate::closed();
+    let (stage, mut terminal) = headless([run(STEPS).held_by(&gate), reply().text("Done.")]);
+    terminal.wait_for_text("waiting for the model, ", SOON);
+    gate.open();
     terminal.wait_for_text("  > run_shell_command echo first;", SOON);
     terminal.wait_for_text("    first\n", SOON);
     stage.home.project_file("seen", "");

@@ -124,11 +124,15 @@ fn debug_mode_reports_the_files_and_the_requests() {
             format!("Read policies: {}\n", home.join("policies/mine.toml").display()),
             format!("Read context: {}\n", project.join("GEMINI.md").display()),
             format!(
-                "POST {}/v1beta/models/{MODEL}:streamGenerateContent: status 200, first byte after 0.",
+                "POST {}/v1beta/models/{MODEL}:streamGenerateContent: status 200, first byte after ",
                 stage.server.url()
             ),
         ] {
             assert_eq!(stderr.contains(&line), debug, "{line}{}", run.report());
+        }
+        if let Some((_, first_byte)) = stderr.split_once("first byte after ") {
+            let seconds: f64 = first_byte.split_once(" s").unwrap().0.parse().unwrap();
+            assert!(seconds >= 0.2, "{seconds}");
         }
         assert!(!stderr.contains("alt=sse") && !stderr.contains("key="), "{}", run.report());
     }

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Key, reply};
+use pollux_testkit::{Key, ReplyGate, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -223,8 +223,10 @@ fn no_socket_and_no_other_process_can_be_reached_at_inspect() {
             sleeper.args(["--reuid", &user, "--regid", &user, "--clear-groups", "sleep"]);
         }
         let mut sleeper = sleeper.arg("30").env("SECRET", "yes").spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(100));
         let id = sleeper.id();
+        wait_until("`setpriv` has become `sleep`", || {
+            fs::read_to_string(format!("/proc/{id}/comm")).unwrap() == "sleep\n"
+        });
         for (script, levels) in [
             (format!("kill {id}"), &["inspect"][..]),
             (
@@ -426,19 +428,22 @@ fn what_appears_at_a_protected_place_is_moved_aside_and_reported_in_the_result()
         return;
     }
     let make = "mkdir .git/hooks && echo x > .git/hooks/pre-commit";
-    let later = format!("(sleep 0.3; {make}) & echo started");
+    // Appears between two commands, while one runs that is not audited itself.
+    let later =
+        format!("(until test -e go; do sleep 0.05; done; {make}; touch made) & echo started");
+    let meanwhile = "touch go; until test -e made; do sleep 0.05; done";
     for (line, in_next) in [(make, false), (&later, true)] {
         let stage = Stage::new();
         repository(&stage);
         fs::remove_dir_all(stage.home.project().join(".git/hooks")).unwrap();
-        // This command is not audited itself.
-        let wait = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sleep 1\"\n\
+        stage.home.project_file("meanwhile.sh", meanwhile);
+        let wait = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"sh meanwhile.sh\"\n\
             decision = \"allow\"\npriority = 950\nconfinement = \"none\"";
         stage.home.user_file("policies/wait.toml", wait);
         let call = |line: &str| reply().call("run_shell_command", json!({ "command": line }));
         stage.server.stream(call(line));
         if in_next {
-            stage.server.stream(call("sleep 1")).stream(call("true"));
+            stage.server.stream(call("sh meanwhile.sh")).stream(call("true"));
         }
         stage.server.stream(reply().text("done"));
         stage.yolo("go");
@@ -454,23 +459,29 @@ fn a_command_in_the_background_is_audited_at_its_end_and_at_that_of_the_program(
     if !holds_here("protect") {
         return;
     }
-    for wait in ["", "sleep 1"] {
+    for is_followed in [false, true] {
         let stage = Stage::new();
         repository(&stage);
         fs::remove_dir_all(stage.home.project().join(".git/hooks")).unwrap();
-        let line = "sleep 0.4; mkdir .git/hooks && touch .git/hooks/pre-commit made; sleep 30";
-        let call = json!({"command": line, "is_background": true, "delay_ms": 1000});
+        let line = "mkdir .git/hooks && touch .git/hooks/pre-commit made; sleep 1000";
+        let call = json!({"command": line, "is_background": true});
         stage.server.stream(reply().call("run_shell_command", call));
-        if !wait.is_empty() {
-            stage.server.stream(reply().call("run_shell_command", json!({"command": wait})));
+        let gate = ReplyGate::closed();
+        if is_followed {
+            let next = reply().call("run_shell_command", json!({"command": "true"}));
+            stage.server.stream(next.held_by(&gate)).stream(reply().text("done"));
+        } else {
+            stage.server.stream(reply().text("done").held_by(&gate));
         }
-        stage.server.stream(reply().text("done"));
-        let run = stage.yolo("go");
-        assert!(stage.home.project().join("made").exists());
-        assert!(!stage.home.project().join(".git/hooks").exists(), "{wait}");
+        let run = stage.pollux(&["--yolo", "-p", "go"]).spawn();
+        wait_until("the files are made", || stage.home.project().join("made").exists());
+        gate.open();
+        let run = run.wait();
+        run.assert_code(0);
+        assert!(!stage.home.project().join(".git/hooks").exists(), "{is_followed}");
         let mut reported = format!("{:?}", stage.server.last_request().contents());
         reported.push_str(&String::from_utf8_lossy(&run.stderr));
-        assert!(reported.contains(".git/hooks is new, and protected"), "{wait}: {reported}");
+        assert!(reported.contains(".git/hooks is new, and protected"), "{is_followed}: {reported}");
     }
 }
 

@@ -8,12 +8,13 @@ use pollux_shell::{
     BackgroundProcess, BackgroundProcesses, CommandOp, OutputChunk, ProcessState, Ran,
     TerminalSize, run_or_hand_over,
 };
+use pollux_testkit::StoppedClock;
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
-use super::{Fifo, StoppedClock, command, is_running, number, wait_until_gone};
+use super::{Fifo, command, is_running, number, wait_until_gone};
 
 fn registry() -> (TempDir, BackgroundProcesses) {
     let folder = tempfile::tempdir().unwrap();

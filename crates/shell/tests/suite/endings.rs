@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use pollux_shell::{Ended, OutputChunk, ShellError, run};
+use pollux_testkit::StoppedClock;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Fifo, PROMPT, StoppedClock, cancelled_after, command, number, outcome, sh, wait_until_gone,
-};
+use super::{Fifo, PROMPT, cancelled_after, command, number, outcome, sh, wait_until_gone};
 
 #[tokio::test]
 async fn a_signal_is_reported() {
@@ -161,7 +160,7 @@ async fn a_hundred_commands_end_at_once() {
     let running: Vec<_> = (0..COMMANDS)
         .map(|_| {
             let (cancel, started) = (cancel.clone(), started.clone());
-            tokio::spawn(run(command("sleep 100 & echo child=$!; wait"), cancel, move |_| {
+            tokio::spawn(run(command("sleep 1000 & echo child=$!; wait"), cancel, move |_| {
                 started.send(()).ok();
             }))
         })

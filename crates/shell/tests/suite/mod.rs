@@ -144,21 +144,6 @@ pub(crate) fn number(text: &str, name: &str) -> u32 {
     rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
-/// Keeps a paused clock from advancing when the runtime is idle: only `advance` moves it.
-pub(crate) struct StoppedClock(
-    #[expect(dead_code, reason = "dropped")] std::sync::mpsc::Sender<()>,
-);
-
-impl StoppedClock {
-    /// Stops the clock. Must be called inside a runtime of one thread with a paused clock.
-    pub(crate) fn new() -> Self {
-        let (sender, receiver) = std::sync::mpsc::channel();
-        // The clock does not advance by itself while a blocking task runs.
-        tokio::task::spawn_blocking(move || receiver.recv().ok());
-        Self(sender)
-    }
-}
-
 /// A named pipe, with which a test and a process wait for each other.
 pub(crate) struct Fifo {
     path: PathBuf,

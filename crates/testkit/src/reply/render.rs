@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Body, Ending, ModelReply, Step};
+use super::{Body, Ending, ModelReply, ReplyGate, Step};
 use crate::endpoint::Endpoint;
 
 /// Bytes of a response, its timing and its end.
@@ -17,6 +17,7 @@ pub(crate) struct Rendered {
     pub(crate) chunks: Vec<Bytes>,
     /// True if the length is not known in advance (`Transfer-Encoding: chunked`).
     pub(crate) streamed: bool,
+    pub(crate) gate: Option<ReplyGate>,
     pub(crate) delay_before: Duration,
     pub(crate) delay_between: Duration,
     pub(crate) ending: Ending,
@@ -47,6 +48,7 @@ impl ModelReply {
             headers,
             chunks: chunks.into_iter().map(Bytes::from).collect(),
             streamed,
+            gate: self.gate.clone(),
             delay_before: self.delay_before,
             delay_between: self.delay_between,
             ending: self.ending,

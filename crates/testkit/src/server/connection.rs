@@ -144,6 +144,9 @@ async fn send(write: &mut WriteHalf<'_>, reply: &Rendered) -> std::io::Result<()
     if reply.ending == Ending::NeverAnswer {
         std::future::pending::<()>().await;
     }
+    if let Some(gate) = &reply.gate {
+        gate.pass().await;
+    }
     tokio::time::sleep(reply.delay_before).await;
     if reply.ending == Ending::HangUp {
         return Ok(());

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Endpoint, ModelServer, errors, reply};
+use pollux_testkit::{Endpoint, ModelServer, ReplyGate, errors, reply};
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -238,6 +238,24 @@ fn delays_are_kept() {
     let started = Instant::now();
     ask(&server, STREAM, &hello());
     assert!(started.elapsed() >= 3 * pause, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_gate_holds_a_reply() {
+    let server = ModelServer::start();
+    let gate = ReplyGate::closed();
+    server.stream(reply().text("held").held_by(&gate)).stream(reply().text("free"));
+    let mut client = connect(&server);
+    send(&mut client, STREAM, &hello());
+    server.wait_for_requests(1, 5 * SECOND);
+    // Another client gets its answer first.
+    ask(&server, STREAM, &hello());
+    client.set_nonblocking(true).unwrap();
+    assert_eq!(client.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    client.set_nonblocking(false).unwrap();
+    gate.open();
+    let (_, body) = read_response(&mut client);
+    assert!(String::from_utf8(body).unwrap().contains("held"));
 }
 
 #[test]

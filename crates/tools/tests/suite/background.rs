@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use super::session::{Session, display, text};
 
+/// Timeout of a wait for an event: long enough for a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
 /// Returns the number after the last occurrence of these words.
 fn number(reported: &str, words: &str) -> i64 {
     let (_, rest) = reported.rsplit_once(words).unwrap_or_else(|| panic!("{reported}"));
@@ -29,6 +32,20 @@ async fn read(session: &Session, args: Value) -> String {
     session.ok("read_background_output", args).await
 }
 
+/// Waits until the list of processes contains one that has ended, and returns the list.
+async fn listed_end(session: &Session) -> String {
+    let polling = async {
+        loop {
+            let listed = session.ok("list_background_processes", json!({})).await;
+            if listed.contains("EXITED") {
+                return listed;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, polling).await.expect("the process ends")
+}
+
 fn is_alive(pid: i64) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with(['Z', 'X']))
@@ -42,9 +59,7 @@ async fn until(mut is_true: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), polling)
-        .await
-        .expect("it is true in ten seconds");
+    tokio::time::timeout(SOON, polling).await.expect("it becomes true");
 }
 
 #[tokio::test]
@@ -52,8 +67,8 @@ async fn it_is_started_listed_read_and_stopped() {
     let session = Session::new();
     let list = || session.ok("list_background_processes", json!({}));
     assert_eq!(list().await, "No background processes found.");
-    let command = "echo early; sleep 1; echo late; sleep 1000";
-    let (reported, pid) = start(&session, json!({"command": command, "delay_ms": 500})).await;
+    let command = "echo early; until test -e go; do sleep 0.05; done; echo late; sleep 1000";
+    let (reported, pid) = start(&session, json!({"command": command, "delay_ms": 2000})).await;
     assert_eq!(
         reported,
         format!(
@@ -61,7 +76,8 @@ async fn it_is_started_listed_read_and_stopped() {
         )
     );
     assert_eq!(list().await, format!("- [PID {pid}] RUNNING: `{command}`"));
-    let all = read(&session, json!({"pid": pid, "delay_ms": 1500})).await;
+    session.file("go", "");
+    let all = read(&session, json!({"pid": pid, "delay_ms": 2000})).await;
     assert_eq!(all, "Full Log Output:\nearly\nlate\n");
     let last = read(&session, json!({"pid": pid, "lines": 2})).await;
     assert_eq!(last, "Showing last 2 of 3 lines:\nlate\n");
@@ -184,7 +200,7 @@ async fn a_cancel_ends_the_waiting_and_the_process() {
 #[tokio::test]
 async fn a_running_command_goes_to_the_background_on_wish() {
     let session = Session::new();
-    let command = "echo before; sleep 2; echo after; exit 3";
+    let command = "echo before; until test -e go; do sleep 0.05; done; echo after; exit 3";
     let invocation = session.prepare("run_shell_command", &json!({"command": command})).unwrap();
     let mut shown = session.live.subscribe();
     let later = async move {
@@ -203,9 +219,10 @@ async fn a_running_command_goes_to_the_background_on_wish() {
             "<untrusted_context>\nCommand moved to background (PID: {pid}). Output hidden. Press Ctrl+B to view.\n</untrusted_context>"
         )
     );
-    let read = read(&session, json!({"pid": pid, "delay_ms": 2500})).await;
+    session.file("go", "");
+    let listed = listed_end(&session).await;
+    let read = read(&session, json!({"pid": pid})).await;
     assert_eq!(read, "Full Log Output:\nbefore\nafter\n");
-    let listed = session.ok("list_background_processes", json!({})).await;
     assert_eq!(listed, format!("- [PID {pid}] EXITED: `{command}` (Exit Code: 3)"));
 }
 
@@ -217,8 +234,7 @@ async fn a_call_has_a_time_limit_of_its_own() {
     assert!(reported.contains("exceeded the total time limit of 0.3 seconds."), "{reported}");
     let args = json!({"command": "sleep 1000", "timeout_ms": 400, "delay_ms": 0});
     let (_, pid) = start(&session, args).await;
-    read(&session, json!({"pid": pid, "delay_ms": 2000})).await;
-    let listed = session.ok("list_background_processes", json!({})).await;
+    let listed = listed_end(&session).await;
     assert_eq!(listed, format!("- [PID {pid}] EXITED: `sleep 1000` (Signal: 15)"));
     for (limit, message) in [(0, "must be >= 1"), (86_400_001, "must be <= 86400000")] {
         let args = json!({"command": "true", "timeout_ms": limit});

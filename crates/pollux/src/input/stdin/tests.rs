@@ -1,8 +1,7 @@
 use std::cell::Cell;
 use std::io::Cursor;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
 
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -54,28 +53,41 @@ async fn read_noticed(source: Slow, timeout: Option<u64>) -> (StdinText, usize) 
 }
 
 #[tokio::test]
-async fn only_the_first_byte_has_a_time_limit() {
-    let begun = Instant::now();
-    let late = || Slow::new(vec![(2500, Ok("late"))]);
-    let (got, notices) = read_noticed(late(), Some(200)).await;
-    assert!(got.timed_out && got.text.is_empty());
-    assert_eq!(notices, 0, "the run continues before the time of the notice");
-    let (got, notices) = read_noticed(late(), Some(1200)).await;
-    assert!(got.timed_out && got.text.is_empty());
-    assert_eq!(notices, 1);
-    // Reading to the end would take twice the two and a half seconds of the input.
-    assert!(begun.elapsed() < Duration::from_millis(2400), "{:?}", begun.elapsed());
-
-    let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
-    let slow = Slow::new(vec![(0, Ok("a")), (400, interrupted()), (0, Ok("b"))]);
-    assert_eq!(read_noticed(slow, Some(200)).await, (text("ab"), 0));
+async fn silence_ends_at_the_time_limit() {
+    for (limit, expected_notices) in [(200, 0), (1200, 1)] {
+        let late = Slow::new(vec![(20_000, Ok("late"))]);
+        let (got, notices) = read_noticed(late, Some(limit)).await;
+        assert!(got.timed_out && got.text.is_empty());
+        assert_eq!(notices, expected_notices, "the notice comes after one second");
+    }
 }
 
 #[tokio::test]
-async fn a_late_input_is_read_whole() {
-    for timeout in [None, Some(20_000)] {
-        let late = Slow::new(vec![(1200, Ok("la")), (100, Ok("te"))]);
-        assert_eq!(read_noticed(late, timeout).await, (text("late"), 1), "{timeout:?}");
+async fn only_the_first_byte_has_a_time_limit() {
+    let interrupted = || Err(io::Error::from(io::ErrorKind::Interrupted));
+    let slow = Slow::new(vec![(0, Ok("a")), (1500, interrupted()), (0, Ok("b"))]);
+    assert_eq!(read_noticed(slow, Some(1000)).await, (text("ab"), 0));
+}
+
+/// Reader whose only input comes after a message.
+struct After(mpsc::Receiver<()>);
+
+impl Read for After {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.recv_timeout(Duration::from_secs(20)).is_err() {
+            return Ok(0);
+        }
+        buffer[..4].copy_from_slice(b"late");
+        Ok(4)
+    }
+}
+
+#[tokio::test]
+async fn an_input_that_comes_after_the_notice_is_read_whole() {
+    for timeout in [None, Some(Duration::from_secs(20))] {
+        let (noticed, notice) = mpsc::channel();
+        let got = read_from(After(notice), LIMIT, timeout, move || noticed.send(()).unwrap());
+        assert_eq!(got.await.unwrap(), text("late"), "{timeout:?}");
     }
 }
 
