@@ -9,7 +9,8 @@
 //! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
 //! - [`tiny_disk()`]: a file system with little space.
 //! - [`write_executable`], [`copy_executable`]: files that a test executes.
-//! - [`StoppedClock`]: a clock that only the test advances.
+//! - [`StoppedClock`]: a clock that only the test advances; [`timed_test`]: a lock for tests that
+//!   measure time.
 //! - [`cannot_run`]: the report of a test that the machine does not support.
 //!
 //! This crate is a development dependency only. It depends on no other crate of the workspace, so
@@ -36,6 +37,7 @@ mod pty;
 mod reply;
 pub mod samples;
 mod server;
+mod timed;
 mod tiny_disk;
 mod tree;
 mod validate;
@@ -51,6 +53,7 @@ pub use reply::{ModelReply, ReplyContent, ReplyGate, reply};
 #[cfg(unix)]
 pub use rustix::process::Signal;
 pub use server::{CapturedRequest, ModelServer};
+pub use timed::{TimedTest, timed_test};
 pub use tiny_disk::{TinyDisk, tiny_disk, tiny_disk_at};
 pub use tree::{Tree, TreeEntry, tree_hash};
 pub use validate::validate_contents;

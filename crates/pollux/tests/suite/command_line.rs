@@ -250,9 +250,14 @@ fn flags_are_read_as_yargs_reads_them() {
 
 #[test]
 fn a_first_request_is_on_its_way_soon() {
-    let stage = Stage::with([pollux_testkit::reply().text("hi")]);
-    let run = stage.prompt("text", "go");
-    run.assert_code(0);
-    // A generous limit for an unoptimised build on a busy machine. It detects hangs and waits.
-    assert!(run.duration < Duration::from_secs(2), "{:?}", run.duration);
+    let _alone = pollux_testkit::timed_test();
+    // The limit detects waits: it is generous for an unoptimised build. A busy machine gets several
+    // attempts.
+    let is_quick = |_| {
+        let stage = Stage::with([pollux_testkit::reply().text("hi")]);
+        let run = stage.prompt("text", "go");
+        run.assert_code(0);
+        run.duration < Duration::from_secs(2)
+    };
+    assert!((0..5).any(is_quick));
 }

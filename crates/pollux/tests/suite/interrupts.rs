@@ -1,15 +1,18 @@
 //! Signals at every moment of a run: the program ends immediately, prints its one result, and loses
 //! no finished work.
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Finished, RunningProgram, Signal, errors, reply};
+use pollux_testkit::{Finished, RunningProgram, Signal, errors, reply, timed_test};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 
-use super::stage::{FORMATS, Stage, is_alive, terminal_result, wait_until};
+use super::stage::{FORMATS, SOON, Stage, is_alive, terminal_result, wait_until};
 
 /// Maximum time until the program ends, in a debug build on a busy machine.
-const AT_ONCE: Duration = Duration::from_millis(500);
+const AT_ONCE: Duration = Duration::from_secs(3);
 
 fn start(stage: &Stage, format: &str) -> RunningProgram {
     stage.pollux(&["-y", "-o", format, "-p", "go"]).spawn()
@@ -17,6 +20,7 @@ fn start(stage: &Stage, format: &str) -> RunningProgram {
 
 /// Sends the signal and waits for the end, which must come immediately.
 fn end_by(running: RunningProgram, signal: Signal) -> Finished {
+    let _alone = timed_test();
     let asked = Instant::now();
     running.signal(signal);
     let run = running.wait();
@@ -52,7 +56,7 @@ fn a_signal_ends_a_stream() {
                 Stage::with([reply().text("One ").text("two ").text("three").stall_after(2)]);
             let mut running = start(&stage, format);
             if format == "json" {
-                stage.server.wait_for_requests(1, Duration::from_secs(5));
+                stage.server.wait_for_requests(1, SOON);
                 // This format prints nothing while the answer streams.
                 std::thread::sleep(Duration::from_millis(200));
             } else {
@@ -60,7 +64,7 @@ fn a_signal_ends_a_stream() {
             }
             let run = end_by(running, signal);
             assert_cancelled(format, &run, code);
-            assert!(stage.server.wait_for_abort(AT_ONCE).is_some(), "the socket is closed");
+            assert!(stage.server.wait_for_abort(SOON).is_some(), "the socket is closed");
         }
     }
 }
@@ -70,10 +74,10 @@ fn a_signal_ends_the_wait_for_a_server_that_never_answers() {
     for format in FORMATS {
         let stage = Stage::with([reply().never_answer()]);
         let running = start(&stage, format);
-        stage.server.wait_for_requests(1, Duration::from_secs(5));
+        stage.server.wait_for_requests(1, SOON);
         let run = end_by(running, Signal::INT);
         assert_cancelled(format, &run, 130);
-        assert!(stage.server.wait_for_abort(AT_ONCE).is_some());
+        assert!(stage.server.wait_for_abort(SOON).is_some());
     }
 }
 
@@ -95,7 +99,7 @@ fn a_signal_ends_a_command_and_all_it_started() {
         let running = start(&stage, format);
         let file = stage.home.project().join("pids");
         let pids = || -> Vec<u32> {
-            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            let text = fs::read_to_string(&file).unwrap_or_default();
             text.lines().filter_map(|line| line.parse().ok()).collect()
         };
         wait_until("the command runs", || pids().len() == 3);
@@ -115,6 +119,12 @@ fn a_terminals_interrupt_reaches_everyone_and_still_leaves_one_result() {
     assert_cancelled("stream-json", &running.wait(), 130);
 }
 
+/// Returns true if a write to this named pipe would wait.
+fn is_full(pipe: &Path) -> bool {
+    let Ok(pipe) = fs::File::options().read(true).write(true).open(pipe) else { return false };
+    poll(&mut [PollFd::new(&pipe, PollFlags::OUT)], Some(&Timespec::default())).unwrap() == 0
+}
+
 #[test]
 fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
     let turn = (0..2000).fold(reply(), |turn, _| turn.text("x".repeat(1 << 10)));
@@ -123,10 +133,9 @@ fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
     // A full pipe that stays open.
     let program = stage.redirected("mkfifo full; exec 3<>full; exec \"$0\" \"$@\" > full");
     let running = program.args(["-m", super::stage::MODEL, "-p", "go"]);
-    let running = running.timeout(Duration::from_secs(10)).spawn();
-    stage.server.wait_for_requests(1, Duration::from_secs(5));
-    // The program must be stuck in a write to the pipe; no event reports that.
-    std::thread::sleep(Duration::from_millis(1500));
+    let running = running.spawn();
+    let pipe = stage.home.project().join("full");
+    wait_until("the pipe is full", || is_full(&pipe));
     end_by(running, Signal::INT).assert_code(130);
 }
 
@@ -134,7 +143,7 @@ fn a_reader_that_has_stopped_reading_does_not_hold_up_a_signal() {
 fn a_second_signal_ends_the_program_whatever_it_does() {
     let stage = Stage::with([reply().never_answer()]);
     let running = start(&stage, "text");
-    stage.server.wait_for_requests(1, Duration::from_secs(5));
+    stage.server.wait_for_requests(1, SOON);
     running.signal(Signal::INT);
     running.signal(Signal::INT);
     running.wait().assert_code(130);
@@ -145,8 +154,7 @@ fn a_signal_ends_the_wait_for_standard_input() {
     let stage = Stage::new();
     let mut running = stage.pollux(&["-o", "json", "-p", "go"]).stdin_held_open().spawn();
     running.write_stdin(b"some");
-    // The program must wait for the rest of its input; no event reports that.
-    std::thread::sleep(Duration::from_millis(500));
+    wait_until("the program waits for the rest", || running.stdin_is_read());
     let run = end_by(running, Signal::INT);
     assert_cancelled("json", &run, 130);
 }

@@ -24,9 +24,10 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-/// Maximum time in which a cancelled command returns. This limit can only be tested with a clock:
-/// 100 ms are guaranteed, the rest is a margin for a busy machine.
-pub(crate) const PROMPT: Duration = Duration::from_millis(600);
+/// Maximum time in which a cancelled command returns. This limit can only be tested with a clock,
+/// in a [`timed_test`](pollux_testkit::timed_test): 100 ms are guaranteed, the rest is a margin for
+/// a busy machine.
+pub(crate) const PROMPT: Duration = Duration::from_secs(3);
 
 /// Returns a program in an existing folder, with the environment of the tests.
 pub(crate) fn child(program: Program) -> ChildSpec {

@@ -58,10 +58,14 @@ fn commands() {
     assert!(is_running(left[0]) && is_running(left[3]));
     reap_all();
     assert!(left.iter().all(|&id| !is_running(id)), "{left:?}");
-    // The absence of a wait when nothing is left can only be measured.
-    let started = Instant::now();
-    reap_all();
-    assert!(started.elapsed() < Duration::from_millis(50));
+    // The absence of a wait when nothing is left can only be measured; several attempts for a busy
+    // machine.
+    let is_quick = |_| {
+        let started = Instant::now();
+        reap_all();
+        started.elapsed() < Duration::from_millis(50)
+    };
+    assert!((0..20).any(is_quick));
 }
 
 #[test]

@@ -243,6 +243,7 @@ async fn the_size_can_change() {
 
 #[tokio::test]
 async fn a_cancelled_command_leaves_nothing() {
+    let _alone = pollux_testkit::timed_test();
     for line in [
         "sleep 1000 & echo child=$!; trap '' TERM INT HUP; sleep 1001; sleep 1002",
         "sleep 1000 & echo child=$!; vim || sleep 1000",

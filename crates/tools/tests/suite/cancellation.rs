@@ -3,9 +3,14 @@
 use std::time::{Duration, Instant};
 
 use pollux_protocol::CancellationToken;
+use pollux_testkit::timed_test;
 use serde_json::json;
 
 use super::session::Session;
+
+/// Maximum time until a cancelled call returns: 100 ms are guaranteed, the rest is a margin for a
+/// busy machine.
+const AT_ONCE: Duration = Duration::from_secs(3);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_runs_after_a_cancel() {
@@ -35,6 +40,7 @@ async fn nothing_runs_after_a_cancel() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_is_cancelled_at_once_and_its_output_kept() {
+    let _alone = timed_test();
     let session = Session::new();
     let cancel = CancellationToken::new();
     let invocation = session
@@ -50,7 +56,7 @@ async fn a_command_is_cancelled_at_once_and_its_output_kept() {
         Instant::now()
     });
     // The promise to the user is a time limit, so the test measures time.
-    assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
+    assert!(cancelled_at.elapsed() < AT_ONCE, "{:?}", cancelled_at.elapsed());
     let reported = super::session::text(&output);
     assert_eq!(
         reported,
@@ -84,12 +90,12 @@ async fn a_long_search_comes_back() {
     let args = json!({"pattern": "(a|b|c)+.*(x|y|z)+q", "context": 0});
     let invocation = session.prepare("grep_search", &args).unwrap();
     let run = invocation.run(session.run_context(cancel.clone()));
-    let (_, cancelled_at) = tokio::join!(run, async {
+    let (output, ()) = tokio::join!(run, async {
         // The search must be running; it reports nothing before its end.
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancel.cancel();
-        Instant::now()
     });
-    // Work of the processor does not use the clock of the test, so real time is measured.
-    assert!(cancelled_at.elapsed() < Duration::from_millis(500), "{:?}", cancelled_at.elapsed());
+    let message = output.error.map(|error| error.message);
+    // The result of a whole search is no error.
+    assert_eq!(message.as_deref(), Some("The operation was cancelled before it finished."));
 }

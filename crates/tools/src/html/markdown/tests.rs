@@ -115,11 +115,15 @@ fn duration(page: &str) -> Duration {
 /// long. The stack is too small for a recursion over nested elements.
 #[test]
 fn hostile_pages_take_time_and_memory_in_proportion_to_their_size() {
+    let _alone = pollux_testkit::timed_test();
     let compare = || {
         for (small, big) in hostile_pages(1 << 16).iter().zip(&hostile_pages(1 << 20)) {
-            let (short, long) = (duration(small), duration(big));
-            let limit = 64 * short + Duration::from_millis(100);
-            assert!(long < limit, "{big:.40}: {short:?}, then {long:?}");
+            // A busy machine can delay one of two measurements, but not the same one each time.
+            let is_linear = |_| {
+                let (short, long) = (duration(small), duration(big));
+                long < 64 * short + Duration::from_millis(100)
+            };
+            assert!((0..5).any(is_linear), "{big:.40}");
         }
     };
     std::thread::Builder::new().stack_size(128 << 10).spawn(compare).unwrap().join().unwrap();
