@@ -274,9 +274,12 @@ fn an_escape_key_swallows_nothing() {
     for (text, shown) in [("a", "> a"), ("[b]", "> a[b]"), ("Oc", "> a[b]Oc"), ("d", "> a[b]Ocd")] {
         talk.terminal.send(text);
         talk.wait_for_text(shown);
+        // The end of a search shows that the Esc key is recognised: it takes a time without input.
+        talk.terminal.send_key(Key::Ctrl('r'));
+        talk.wait_for_text("(reverse-i-search)");
         talk.terminal.send("\u{1b}");
-        // Only the time between two keys tells an Esc key from an escape sequence.
-        std::thread::sleep(Duration::from_millis(500));
+        talk.terminal.wait_for(|screen| !screen.contents().contains("(reverse-i-search)"), SOON);
+        talk.wait_for_text(shown);
     }
     talk.type_line("\u{1b}e");
     talk.wait_for_text("> a[b]Ocde\nOne.");

@@ -237,7 +237,11 @@ async fn a_stop_from_below_ends_the_command() {
 #[tokio::test]
 async fn output_is_seen_while_the_command_runs() {
     let session = Session::new();
-    session.ok("run_shell_command", json!({"command": "echo one; sleep 1.3; echo two"})).await;
+    let args = json!({"command": "echo one; until test -e go; do sleep 0.05; done; echo two"});
+    tokio::join!(session.ok("run_shell_command", args), async {
+        session.output_shown().await;
+        session.file("go", "");
+    });
     let live: Vec<LiveOutput> = session.live.borrow().clone();
     let append = |text: &str| LiveOutput::Append(text.to_owned());
     assert_eq!(live, [append("one\n"), append("two\n")]);
@@ -246,10 +250,10 @@ async fn output_is_seen_while_the_command_runs() {
 #[tokio::test]
 async fn ten_commands_run_at_once() {
     let session = Session::new();
-    // Each command waits until all ten have begun; a command that runs alone fails after five
-    // seconds.
-    let command = "mkdir -p on; touch on/$$; for n in $(seq 500); do \
-                   test $(ls on | wc -l) -eq 10 && exit 0; sleep 0.01; done; exit 1";
+    // Each command waits until all ten have begun; a command that runs alone fails after half a
+    // minute.
+    let command = "mkdir -p on; touch on/$$; for n in $(seq 300); do \
+                   test $(ls on | wc -l) -eq 10 && exit 0; sleep 0.1; done; exit 1";
     let calls = (0..10).map(|_| session.ok("run_shell_command", json!({"command": command})));
     for reported in futures::future::join_all(calls).await {
         assert!(!reported.contains("Exit Code"), "{reported}");
