@@ -244,7 +244,11 @@ impl Grep {
             ..SearchRequest::new(&params.pattern, &paths)
         };
         let cancelled = || stop.load(Ordering::Relaxed);
-        let result = pollux_fs::search(&request, &cancelled)?;
+        let mut result = pollux_fs::search(&request, &cancelled)?;
+        // A pattern can name a file that must not be read, such as `.env`.
+        let workspace = &self.context.workspace;
+        result.files.retain(|file| workspace.check(&file.path, Access::Read).is_ok());
+        result.matches = result.files.iter().map(|file| file.matches).sum();
         let Some(context) = self.automatic_context(&result) else { return Ok(result) };
         // The few files that matched are searched again, to get the lines around the matches.
         let paths: Vec<PathBuf> = result.files.iter().map(|file| file.path.clone()).collect();

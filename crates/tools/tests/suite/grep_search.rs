@@ -145,3 +145,16 @@ async fn folders_to_search_must_exist() {
         assert!(session.ok("grep_search", json!({"pattern": "x"})).await.starts_with("No matches"));
     }
 }
+
+#[tokio::test]
+async fn a_pattern_that_names_a_closed_file_finds_nothing_in_it() {
+    let session = project();
+    session.file(".env", "KEY=foo\n");
+    session.file("sub/.env", "KEY=foo\n");
+    for include in [".env", "**/.env", "{.env,notes.txt}"] {
+        let arguments = json!({"pattern": "foo", "include_pattern": include, "no_ignore": true});
+        let output = session.call("grep_search", arguments).await;
+        assert!(!text(&output).contains("KEY"), "{include}: {}", text(&output));
+        assert_eq!(text(&output).contains("notes.txt\nL1"), include.contains("notes"), "{include}");
+    }
+}
