@@ -7,14 +7,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::environment::names;
-use crate::{Environment, Places, files};
+use crate::{Environment, GEMINI_DIR, Places, files};
 
+mod launch;
 mod syntax;
 #[cfg(test)]
 mod tests;
 
 pub use syntax::parse;
 
+/// Name of the files.
+const FILE_NAME: &str = ".env";
 /// Maximum size of a `.env` file, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
@@ -66,6 +69,8 @@ pub struct DotEnv {
     pub of_project: bool,
     /// Names and values in the order of the file. Of repeated names the last one is kept.
     pub variables: Vec<(String, String)>,
+    /// Names that are left out because they make programs load code or start other programs.
+    pub refused: Vec<String>,
 }
 
 impl fmt::Debug for DotEnv {
@@ -76,6 +81,7 @@ impl fmt::Debug for DotEnv {
             .field("path", &self.path)
             .field("of_project", &self.of_project)
             .field("names", &names)
+            .field("refused", &self.refused)
             .finish()
     }
 }
@@ -89,15 +95,30 @@ impl fmt::Debug for DotEnv {
 pub fn load(options: &DotEnvOptions<'_>) -> Option<DotEnv> {
     let path = find(options)?;
     let text = files::read_text_lossy(&path, MAX_BYTES).ok()?.text;
-    let plain = !path.components().any(|component| component.as_os_str() == ".gemini");
+    let plain = !path.components().any(|component| component.as_os_str() == GEMINI_DIR);
     let of_project = is_project_file(&path, &options.places.home);
-    let variables = parse(&text)
+    let (refused, variables): (Vec<_>, Vec<_>) = parse(&text)
         .into_iter()
         .filter(|(name, _)| !(plain && options.excluded.contains(name)))
         .filter(|(name, _)| !(of_project && is_protected(name)))
         .filter_map(|(name, value)| admit(name, value, options.trusted))
-        .collect();
-    Some(DotEnv { path, of_project, variables })
+        .partition(|(name, _)| launch::is_launch_variable(name));
+    let refused = refused.into_iter().map(|(name, _)| name).collect();
+    Some(DotEnv { path, of_project, variables, refused })
+}
+
+/// Returns a warning about the variables of the file that are left out because they start programs.
+/// Variables that the base environment has are not mentioned: a file never changes them.
+pub(crate) fn refusal(base: &Environment, file: &DotEnv) -> Option<String> {
+    let names: Vec<&str> =
+        file.refused.iter().map(String::as_str).filter(|name| !base.is_set(name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Ignored in {}: {}. A .env file cannot set variables that make programs load code or start other programs. Set them in the environment that you start Pollux from.",
+            file.path.display(),
+            names.join(", ")
+        )
+    })
 }
 
 /// Returns the base environment with the variables of a `.env` file added. The base environment
@@ -120,20 +141,25 @@ fn find(options: &DotEnvOptions<'_>) -> Option<PathBuf> {
     let home = &options.places.home;
     let upward = options.cwd.ancestors();
     upward.chain([home.as_path()]).find_map(|directory| {
-        let own = directory.join(".gemini").join(".env");
+        let [own, plain] = files_in(directory);
         if options.trusted && files::is_file(&own) {
             return Some(own);
         }
-        let plain = directory.join(".env");
         let skipped = options.ignore_local && directory != home;
         (!skipped && files::is_file(&plain)).then_some(plain)
     })
 }
 
+/// Returns the paths of the two `.env` files of a directory: in the state directory, and directly in
+/// it. The first one takes precedence.
+pub(crate) fn files_in(directory: &Path) -> [PathBuf; 2] {
+    [directory.join(GEMINI_DIR).join(FILE_NAME), directory.join(FILE_NAME)]
+}
+
 /// Returns true if the file belongs to a project rather than to the user: any file except the two
 /// directly in the home directory.
 fn is_project_file(path: &Path, home: &Path) -> bool {
-    path != home.join(".env") && path != home.join(".gemini").join(".env")
+    !files_in(home).iter().any(|file| file == path)
 }
 
 fn is_protected(name: &str) -> bool {

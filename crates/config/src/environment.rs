@@ -1,8 +1,8 @@
 //! Snapshot of the environment, passed to functions instead of the process environment.
 //!
-//! Pollux never changes the process environment: variables of a `.env` file are added to a copy.
-//! This keeps threads safe and tests independent, and does not pass the variables of a project's
-//! `.env` to child processes.
+//! Pollux never changes the process environment: variables of a `.env` file are added to a copy,
+//! which child processes receive, except for variables that start programs
+//! ([`dotenv`](crate::dotenv)). This keeps threads safe and tests independent.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

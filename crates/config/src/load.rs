@@ -325,6 +325,8 @@ impl PendingSettings {
         let base = &self.reading.environment;
         let uses_vertex = select_auth_type(&settings.auth(), base) == Some(AuthType::VertexAi);
         let environment = dotenv::apply(base, dotenv.as_ref(), uses_vertex);
+        let refusal = dotenv.as_ref().and_then(|file| dotenv::refusal(base, file));
+        self.reading.warnings.extend(refusal);
         self.reading.tell_old_system_keys();
         let (trust, reading) = (self.trust, self.reading);
         let Reading { layers, files, warnings, unknown_keys, .. } = reading;

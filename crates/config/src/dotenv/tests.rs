@@ -68,6 +68,7 @@ fn cloud_shell_project() {
         of_project: true,
         path: "/x/.env".into(),
         variables: vec![("GOOGLE_CLOUD_PROJECT".into(), "file".into())],
+        refused: Vec::new(),
     };
     let project = |environment: Environment| {
         environment.get("GOOGLE_CLOUD_PROJECT").unwrap_or_default().to_owned()

@@ -85,3 +85,36 @@ fn local_files_can_be_ignored() {
     home.write("home/.gemini/settings.json", r#"{"advanced": {"ignoreLocalEnv": true}}"#);
     assert_eq!(key(&home, false).as_deref(), Some("home"));
 }
+
+#[test]
+fn no_file_sets_variables_that_start_programs() {
+    let mut home = Home::new();
+    home.set("PATH", "/bin");
+    let text = "BASH_ENV=/tmp/e.sh\nPATH=/evil\nDATABASE_URL=db\nnpm_config_script_shell=/tmp/e\n";
+    for file in ["home/.env", "home/.gemini/.env", "work/.env", "work/.gemini/.env"] {
+        home.write(file, text);
+        for skip_trust in [true, false] {
+            let loaded = home.load_with(skip_trust, false).unwrap();
+            let environment = &loaded.environment;
+            assert_eq!(environment.get("BASH_ENV"), None, "{file}");
+            assert_eq!(environment.get("npm_config_script_shell"), None, "{file}");
+            assert_eq!(environment.get("PATH"), Some("/bin"), "{file}");
+            if skip_trust {
+                assert_eq!(environment.get("DATABASE_URL"), Some("db"), "{file}");
+                let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+                let path = home.path(file);
+                let start =
+                    format!("Ignored in {}: BASH_ENV, npm_config_script_shell. ", path.display());
+                assert!(warning.starts_with(&start), "{warning}");
+                assert!(!warning.contains("/tmp/e"), "{warning}");
+            } else {
+                assert!(loaded.warnings.is_empty(), "{file}: {:?}", loaded.warnings);
+            }
+        }
+    }
+    // The environment of the user is not restricted.
+    home.set("BASH_ENV", "/home/me/mine.sh");
+    let loaded = home.load_with(true, false).unwrap();
+    assert_eq!(loaded.environment.get("BASH_ENV"), Some("/home/me/mine.sh"));
+    assert!(!loaded.warnings.concat().contains("BASH_ENV"));
+}
