@@ -24,14 +24,32 @@ pub(crate) struct ReadText {
     pub(crate) binary: bool,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Paths of the files that this thread has read, for the test that compares them with the
+    /// protected paths.
+    pub(crate) static READ_PATHS: std::cell::RefCell<Vec<PathBuf>> =
+        const { std::cell::RefCell::new(Vec::new()) };
+}
+
+#[cfg(test)]
+fn note_read(path: &Path) {
+    READ_PATHS.with_borrow_mut(|paths| paths.push(path.to_owned()));
+}
+
+#[cfg(not(test))]
+fn note_read(_: &Path) {}
+
 /// Reads at most `limit` bytes of a regular file.
 pub(crate) fn read_text_lossy(path: &Path, limit: usize) -> Result<ReadText, Error> {
+    note_read(path);
     Ok(lossy_text(pollux_fs::read_head(path, limit.saturating_add(1))?, limit))
 }
 
 /// Reads at most `limit` bytes of a file whose path was already checked. If a part of the path was
 /// replaced by a link since, the link is not followed.
 pub(crate) fn read_judged_text_lossy(path: &RealPath, limit: usize) -> Result<ReadText, Error> {
+    note_read(path);
     Ok(lossy_text(path.read_head(limit.saturating_add(1))?, limit))
 }
 
@@ -46,8 +64,14 @@ fn lossy_text(mut bytes: Vec<u8>, limit: usize) -> ReadText {
 }
 
 /// Reads a file that must not be longer than `limit` bytes.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    note_read(path);
+    pollux_fs::read_bytes(path, limit)
+}
+
+/// Reads the text of a file that must not be longer than `limit` bytes.
 pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<String, Error> {
-    let bytes = pollux_fs::read_bytes(path, limit)?;
+    let bytes = read_bytes(path, limit)?;
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }

@@ -1,10 +1,17 @@
 //! Files and folders that determine the programs and permissions of Pollux, shells, Git or SSH in
 //! later runs. The file tools change them only with the user's approval, and confined commands
 //! cannot change them.
+//!
+//! [`ProtectedPlaces::paths`] is the only list of the files that Pollux obeys: the file tools and
+//! every confinement level use it. A file that Pollux obeys and that is missing from this list could
+//! be changed by a command, and would take effect in the next run.
+//!
+//! The list has one exception: context files, such as `~/.gemini/GEMINI.md`. They are instructions
+//! for the model, which have no more rights than a prompt, and the model keeps its memories in them.
 
 use std::path::PathBuf;
 
-use crate::{Environment, Places};
+use crate::{Environment, GEMINI_DIR, Places, dotenv};
 
 /// Start-up files of shells and sessions, and configuration of git and SSH, relative to a home
 /// directory.
@@ -53,21 +60,71 @@ const IN_CONFIGURATION: [(&str, Protection); 7] = [
     ("git", Protection::Git),
 ];
 
-/// Entries of a state directory without any exception, each possibly a link to a place outside of
-/// it.
-pub const STATE_ENTRIES: [&str; 11] = [
-    "agents",
-    "commands",
-    "extensions",
-    "hooks",
-    "keybindings.json",
-    "policies",
-    "pollux",
-    "settings.json",
-    "skills",
-    "system.md",
-    "trustedFolders.json",
+/// Files and folders in a state directory that Pollux or Gemini CLI obeys, each possibly a link to a
+/// place outside of it.
+const IN_STATE: [(&str, Secrecy); 22] = [
+    (".env", Secrecy::Credential),
+    ("a2a-oauth-tokens.json", Secrecy::Credential),
+    ("acknowledgments", Secrecy::Readable),
+    ("agents", Secrecy::Readable),
+    ("commands", Secrecy::Readable),
+    ("extension_integrity.json", Secrecy::Readable),
+    ("extensions", Secrecy::Readable),
+    ("gemini-credentials.json", Secrecy::Credential),
+    ("hooks", Secrecy::Readable),
+    ("keybindings.json", Secrecy::Readable),
+    ("mcp-oauth-tokens-v2.json", Secrecy::Credential),
+    ("mcp-oauth-tokens.json", Secrecy::Credential),
+    ("mcp-server-enablement.json", Secrecy::Readable),
+    ("oauth_creds.json", Secrecy::Credential),
+    ("policies", Secrecy::Readable),
+    ("policy_integrity.json", Secrecy::Readable),
+    ("pollux", Secrecy::Readable),
+    ("settings.json", Secrecy::Readable),
+    ("skills", Secrecy::Readable),
+    ("system.md", Secrecy::Readable),
+    ("trustedFolders.json", Secrecy::Readable),
+    ("trusted_hooks.json", Secrecy::Readable),
 ];
+
+/// Folder of skills in a home or a project, outside of the state directory.
+const SKILLS: &str = ".agents/skills";
+
+/// Returns true if `name` is an entry of a state directory that Pollux obeys. Letter case is
+/// ignored, because file systems may ignore it.
+pub fn is_obeyed_in_state(name: &str) -> bool {
+    IN_STATE.iter().any(|(entry, _)| entry.eq_ignore_ascii_case(name))
+}
+
+/// Restriction on reading a protected path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Secrecy {
+    /// Everything can read the path.
+    Readable,
+    /// Commands at `inspect` and `workspace-write` cannot read the path. At `protect` they can: the
+    /// programs of the project may need it.
+    Secret,
+    /// No confined command and no file tool can read the path: it holds keys of Pollux.
+    Credential,
+}
+
+/// Path that confined commands cannot change, and that file tools change only with the user's
+/// approval.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProtectedPath {
+    /// Absolute path of a file or folder, which need not exist.
+    pub path: PathBuf,
+    /// Reason of the protection.
+    pub protection: Protection,
+    /// Restriction on reading.
+    pub secrecy: Secrecy,
+}
+
+impl ProtectedPath {
+    fn readable(path: PathBuf, protection: Protection) -> Self {
+        Self { path, protection, secrecy: Secrecy::Readable }
+    }
+}
 
 /// Reason for which a file is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,49 +193,68 @@ impl ProtectedPlaces {
         }
     }
 
+    /// Returns every protected path of a session with these workspace folders, except those of
+    /// repositories and of the state directories' other entries.
+    pub fn paths(&self, workspace: &[PathBuf]) -> Vec<ProtectedPath> {
+        let mut paths = self.in_homes();
+        for folder in self.homes.iter().chain(workspace) {
+            let state = folder.join(GEMINI_DIR);
+            let obeyed = |(name, secrecy): (&str, Secrecy)| ProtectedPath {
+                path: state.join(name),
+                protection: Protection::State,
+                secrecy,
+            };
+            paths.extend(IN_STATE.into_iter().map(obeyed));
+            paths.push(ProtectedPath::readable(folder.join(SKILLS), Protection::State));
+        }
+        let files = self.files.iter().cloned();
+        paths.extend(files.map(|path| ProtectedPath::readable(path, Protection::State)));
+        paths.extend(self.environment_files(workspace));
+        paths.sort();
+        // A path with two entries has the stricter one.
+        paths.reverse();
+        paths.dedup_by(|next, kept| next.path == kept.path);
+        paths
+    }
+
+    /// Returns the `.env` files that a run in one of these folders may read.
+    ///
+    /// A `.env` directly in a workspace folder is missing: programs of the project write it, and
+    /// its variables take effect only after the user's consent. The files of the folders above are
+    /// included, because other projects use them, too.
+    fn environment_files(&self, workspace: &[PathBuf]) -> Vec<ProtectedPath> {
+        let of_homes = self.homes.iter().flat_map(|home| dotenv::files_in(home));
+        let credential = |path| (path, Secrecy::Credential);
+        let mut files: Vec<_> = of_homes.map(credential).collect();
+        for folder in workspace.iter().flat_map(|folder| folder.ancestors().skip(1)) {
+            let [own, plain] = dotenv::files_in(folder);
+            files.push((own, Secrecy::Credential));
+            let is_home = self.homes.iter().any(|home| home == folder);
+            if !is_home && !workspace.iter().any(|root| folder.starts_with(root)) {
+                files.push((plain, Secrecy::Secret));
+            }
+        }
+        let state =
+            |(path, secrecy)| ProtectedPath { path, protection: Protection::State, secrecy };
+        files.into_iter().map(state).collect()
+    }
+
     /// Returns the protected files and folders of the homes and configuration folders, without the
     /// state directories.
-    pub fn in_homes(&self) -> Vec<(PathBuf, Protection)> {
+    fn in_homes(&self) -> Vec<ProtectedPath> {
         let in_home = self.homes.iter().map(|home| (home.clone(), &IN_HOME[..]));
         let of_homes = self.homes.iter().map(|home| home.join(".config"));
         let configuration = of_homes.chain(self.configuration.iter().cloned());
         in_home
             .chain(configuration.map(|folder| (folder, &IN_CONFIGURATION[..])))
             .flat_map(|(folder, entries)| {
-                entries.iter().map(move |(name, protection)| (folder.join(name), *protection))
+                entries.iter().map(move |(name, protection)| {
+                    ProtectedPath::readable(folder.join(name), *protection)
+                })
             })
             .collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    #[test]
-    fn folders_that_variables_name_are_protected_like_those_of_the_home() {
-        let environment = Environment::from_pairs([
-            ("HOME", "/home/me"),
-            ("ZDOTDIR", "/home/me/zsh"),
-            ("XDG_CONFIG_HOME", "/home/me/etc"),
-        ]);
-        let places = ProtectedPlaces::new(&Places::new(&environment), &environment);
-        let entries = places.in_homes();
-        for (path, protection) in [
-            ("/home/me/.bashrc", Protection::StartUp),
-            ("/home/me/zsh/.zshrc", Protection::StartUp),
-            ("/home/me/.config/git", Protection::Git),
-            ("/home/me/etc/git", Protection::Git),
-            ("/home/me/etc/systemd", Protection::StartUp),
-            ("/home/me/.ssh", Protection::Ssh),
-        ] {
-            assert!(entries.contains(&(path.into(), protection)), "{path}");
-        }
-        assert!(entries.iter().all(|(path, _)| path.starts_with(Path::new("/home/me"))));
-        let relative = Environment::from_pairs([("HOME", "/home/me"), ("ZDOTDIR", "zsh")]);
-        let places = ProtectedPlaces::new(&Places::new(&relative), &relative);
-        assert_eq!(places.homes, [Path::new("/home/me")]);
-    }
-}
+mod tests;

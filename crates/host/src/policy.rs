@@ -1,15 +1,19 @@
 //! Policy of a session: its rules, the facts for their decisions, and the approvals that a user may
 //! give.
 
+use std::path::{Path, PathBuf};
+
 use pollux_agent::ApprovalChoices;
-use pollux_config::context;
 use pollux_config::protected::ProtectedPlaces;
+use pollux_config::{context, names as variables};
+use pollux_fs::EntryKind;
 use pollux_policy::{ConfinementFacts, Facts, Policy, Subject};
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::SandboxPlaces;
 use pollux_shell::{Dialect, Shell};
 use serde_json::Value;
 
+use crate::rules;
 use crate::setup::Setup;
 
 mod checkers;
@@ -76,8 +80,8 @@ impl Setup {
 
     /// Returns the places that the confinement levels refer to.
     pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
-        let protected = ProtectedPlaces::new(&self.places, &self.environment);
         let (state, temporary) = (self.places.pollux_dir(), std::env::temp_dir());
+        let protected = self.protected_places();
         let mut places =
             SandboxPlaces::standard(&protected, self.folders.clone(), state, temporary);
         let secrets = self.loaded.settings.texts("pollux.sandbox.secrets");
@@ -86,10 +90,23 @@ impl Setup {
     }
 
     fn protected_places(&self) -> ProtectedPlaces {
-        ProtectedPlaces {
-            temporary: self.project.temporary_dir.clone(),
-            context_names: context::names(&self.loaded.settings.context().file_names),
-            ..ProtectedPlaces::new(&self.places, &self.environment)
-        }
+        let mut protected = ProtectedPlaces::new(&self.places, &self.environment);
+        protected.temporary.clone_from(&self.project.temporary_dir);
+        protected.context_names = context::names(&self.loaded.settings.context().file_names);
+        protected.files.extend(self.named_files());
+        protected
+    }
+
+    /// Returns the policy files, and the file of the system prompt, that the options, the settings
+    /// or the environment name.
+    fn named_files(&self) -> impl Iterator<Item = PathBuf> {
+        let policies = rules::named_files(&self.options, &self.loaded, &self.places, &self.cwd);
+        let prompt = self.file_of(variables::GEMINI_SYSTEM_MD).ok().flatten();
+        // A device is no file of the user, and a folder around the workspace stays writable.
+        let is_device =
+            |path: &Path| pollux_fs::info(path).is_ok_and(|info| info.kind == EntryKind::Special);
+        let is_around = |path: &Path| self.folders.iter().any(|folder| folder.starts_with(path));
+        let files = policies.into_iter().flatten().chain(prompt);
+        files.filter(move |path| !is_device(path) && !is_around(path))
     }
 }

@@ -55,7 +55,7 @@ impl Setup {
     }
 
     /// Returns the file that a variable names; `1` means `.gemini/system.md` of the project.
-    fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, HostError> {
+    pub(crate) fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, HostError> {
         let given = self.loaded.environment.get(variable).map_or("", str::trim);
         if given.is_empty() || is_no(given) {
             return Ok(None);

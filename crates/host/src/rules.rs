@@ -14,6 +14,25 @@ use crate::options::RunOptions;
 const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
 const EXCLUDE_IS_OLD: &str = "Warning: tools.exclude in settings.json is deprecated and will be removed in 1.0. Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
 
+/// Returns the policy files and folders that the options or the settings name: those of the user,
+/// and those of the administrator.
+pub(crate) fn named_files(
+    options: &RunOptions,
+    loaded: &Loaded,
+    places: &Places,
+    cwd: &Path,
+) -> [Vec<PathBuf>; 2] {
+    let rules = &options.rules;
+    [(&rules.policy, "policyPaths"), (&rules.admin_policy, "adminPolicyPaths")].map(
+        |(given, setting)| {
+            let configured = texts(loaded, setting);
+            let paths = if given.is_empty() { &configured } else { given };
+            let whole = |path: &String| pollux_fs::absolute(cwd, &places.expand_home(path));
+            paths.iter().filter(|path| !path.is_empty()).map(whole).collect()
+        },
+    )
+}
+
 /// Reads the policy files, adds the rules of settings and options, and reports problems.
 ///
 /// # Errors
@@ -33,20 +52,14 @@ pub(crate) fn read(
             notices.notice(warning);
         }
     }
-    let paths = |given: &[String], setting: &str| -> Vec<PathBuf> {
-        let configured = texts(loaded, setting);
-        let paths = if given.is_empty() { &configured } else { given };
-        let whole = |path: &String| pollux_fs::absolute(cwd, &places.expand_home(path));
-        paths.iter().filter(|path| !path.is_empty()).map(whole).collect()
-    };
-    let mut user = paths(&options.rules.policy, "policyPaths");
+    let [mut user, admin] = named_files(options, loaded, places, cwd);
     if user.is_empty() {
         user.push(places.user_policies());
     }
     let found = FoundPolicies::read(&PolicyPlaces {
         user: &user,
         system: &places.system_policies(),
-        admin: &paths(&options.rules.admin_policy, "adminPolicyPaths"),
+        admin: &admin,
         project: loaded.trust.is_trusted().then_some(cwd),
         accepts: &|item| accepted.accepts(item),
     });

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use pollux_config::context;
+use pollux_config::protected::{ProtectedPlaces, Secrecy};
 use pollux_config::{
     Accepted, ApprovalRequest, Environment, LayerFileState, LoadOptions, Loaded, PendingSettings,
     Places, ProjectIdentity, TelemetrySettings, names as variables,
@@ -155,8 +156,14 @@ impl Setup {
         let project = ProjectIdentity::resolve(&places, &cwd);
         project.warning.iter().for_each(|warning| sink.notice(warning));
         report_place(&loaded, &places, &cwd, sink);
-        let workspace = Arc::new(workspace(&options, &loaded, &places, &project, &cwd, sink));
-        let folders = workspace.roots().map(Path::to_owned).collect();
+        let mut workspace = workspace(&options, &loaded, &places, &project, &cwd, sink);
+        let folders: Vec<PathBuf> = workspace.roots().map(Path::to_owned).collect();
+        for protected in ProtectedPlaces::new(&places, &environment).paths(&folders) {
+            if protected.secrecy == Secrecy::Credential {
+                workspace.deny(&protected.path);
+            }
+        }
+        let workspace = Arc::new(workspace);
         let rules = rules::read(&options, &loaded, &places, &cwd, &agreed, sink)?;
         Ok(Self {
             options,

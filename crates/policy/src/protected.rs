@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use pollux_config::protected::{Protection, STATE_ENTRIES};
+use pollux_config::protected::{Protection, is_obeyed_in_state};
 
 use crate::checker::plain_name;
 use crate::facts::Facts;
@@ -51,16 +51,13 @@ impl<'a> ResolvedPlaces<'a> {
         for folder in given.homes.iter().chain(&facts.workspace).chain([&facts.folder]) {
             let state = folder.join(STATE);
             states.extend([names(&state), names(&real(&state))]);
-            for entry in STATE_ENTRIES.into_iter().chain([HISTORY]) {
-                add(&state.join(entry), Protection::State);
-            }
+            add(&state.join(HISTORY), Protection::State);
             add(&folder.join(".git"), Protection::Git);
         }
-        for (path, protection) in given.in_homes() {
-            add(&path, protection);
-        }
-        for file in &given.files {
-            add(file, Protection::State);
+        let folders: Vec<PathBuf> =
+            facts.workspace.iter().chain([&facts.folder]).cloned().collect();
+        for protected in given.paths(&folders) {
+            add(&protected.path, protected.protection);
         }
         let has_temporary = !given.temporary.as_os_str().is_empty();
         let temporary = if has_temporary { names(&real(&given.temporary)) } else { Vec::new() };
@@ -101,8 +98,7 @@ impl<'a> ResolvedPlaces<'a> {
     /// path from the directory to the file.
     fn is_free(&self, path: &Path, below: &[String]) -> bool {
         let Some(first) = below.first() else { return false };
-        let mut fixed = STATE_ENTRIES.into_iter().chain([HISTORY]);
-        if fixed.any(|entry| entry.eq_ignore_ascii_case(first)) {
+        if is_obeyed_in_state(first) || first == HISTORY {
             return false;
         }
         let context = &self.facts.protected.context_names;

@@ -22,6 +22,8 @@ mod suite {
     mod demo;
     mod dialects;
     mod discovered;
+    #[cfg(target_os = "linux")]
+    mod environment_files;
     mod exit_codes;
     mod formats;
     mod hooks;

@@ -200,7 +200,7 @@ fn skill(name: &str, folder: &Path, brought: &[PathBuf]) -> Option<ConsentItem> 
     let content: String = brought
         .iter()
         .zip(&names)
-        .map(|(path, name)| match pollux_fs::read_bytes(path, MAX_BYTES) {
+        .map(|(path, name)| match files::read_bytes(path, MAX_BYTES) {
             Ok(bytes) => format!("{} {name}\n", digest(&bytes)),
             Err(error) => format!("{} {name}\n", error.code()),
         })

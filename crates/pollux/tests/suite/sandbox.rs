@@ -66,6 +66,17 @@ impl Place {
         self.folder.path().join(name)
     }
 
+    /// Writes a file that belongs to the user, and creates its folder.
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        let folder = path.parent().unwrap();
+        fs::create_dir_all(folder).unwrap();
+        fs::write(&path, text).unwrap();
+        for path in [folder, &path] {
+            std::os::unix::fs::chown(path, self.user, self.user).unwrap();
+        }
+    }
+
     pub(super) fn command(&self, words: &[&str]) -> Command {
         let program = env!("CARGO_BIN_EXE_pollux");
         let mut command = match self.user {

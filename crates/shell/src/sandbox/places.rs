@@ -3,15 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::GEMINI_DIR;
-use pollux_config::protected::{ProtectedPlaces, STATE_ENTRIES};
-
-/// Files with keys in a state directory.
-const CREDENTIALS_IN_STATE: [&str; 4] = [
-    "oauth_creds.json",
-    "mcp-oauth-tokens.json",
-    "mcp-oauth-tokens-v2.json",
-    "gemini-credentials.json",
-];
+use pollux_config::protected::{ProtectedPlaces, Secrecy};
 
 /// Keys and credentials of other programs, relative to a home directory.
 const SECRETS_IN_HOME: [&str; 19] = [
@@ -90,14 +82,16 @@ impl SandboxPlaces {
         temporary: PathBuf,
     ) -> Self {
         let mut places = Self { caches: vec![temporary, "/dev/shm".into()], ..Self::default() };
-        places.protected.extend(protected.in_homes().into_iter().map(|(path, _)| path));
-        places.protected.extend(protected.files.iter().cloned());
-        for folder in protected.homes.iter().chain(&workspace) {
-            let gemini = folder.join(GEMINI_DIR);
-            places.protected.extend(below(&gemini, &STATE_ENTRIES));
-            places.credentials.extend(below(&gemini, &CREDENTIALS_IN_STATE));
-            places.pinned.push(gemini);
+        for entry in protected.paths(&workspace) {
+            match entry.secrecy {
+                Secrecy::Readable => {}
+                Secrecy::Secret => places.secrets.push(entry.path.clone()),
+                Secrecy::Credential => places.credentials.push(entry.path.clone()),
+            }
+            places.protected.push(entry.path);
         }
+        let folders = protected.homes.iter().chain(&workspace);
+        places.pinned.extend(folders.map(|folder| folder.join(GEMINI_DIR)));
         for home in &protected.homes {
             places.writable.push(home.join(".ssh/known_hosts"));
             places.secrets.extend(below(home, &SECRETS_IN_HOME));
