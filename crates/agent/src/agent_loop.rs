@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
-    Measurement, ModelErrorKind, ModelRole, Part, PromptOutcome, Todo, TurnLimit,
+    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptOutcome, Todo, TurnLimit,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -30,7 +30,7 @@ use crate::services::AgentServices;
 use crate::settings::LoopSettings;
 use crate::side_models::{Owner, WatchedModels};
 use crate::standing::PinnedContext;
-use crate::steering::Steering;
+use crate::steering::{Steering, SteeringInput};
 use crate::toolset::Toolset;
 
 mod calls;
@@ -311,7 +311,7 @@ impl AgentLoop {
                 Answered::Calls(calls) => calls,
                 Answered::Looped(found) => {
                     let hint = self.guard.react(found, None, run).await?;
-                    self.conversation.say(vec![hint], None).await?;
+                    self.conversation.say(vec![hint], MessageDisplay::Hidden).await?;
                     continue;
                 }
             };
@@ -323,10 +323,9 @@ impl AgentLoop {
                 }
             }
             // User messages that arrived while the model finished need a further request.
-            let words = self.steering.take_with_words();
-            if !words.is_empty() {
-                run.add(&words);
-                self.conversation.say(words, None).await?;
+            if let Some(SteeringInput { parts, typed }) = self.steering.take_with_words() {
+                run.add(&parts);
+                self.conversation.say(parts, typed.into()).await?;
                 continue;
             }
             if self.goes_on_alone(run).await? {
@@ -341,8 +340,9 @@ impl AgentLoop {
             };
             is_continued = true;
             self.conversation.open().await?;
-            let parts = self.before_agent(vec![Part::text(more)], run.cancel).await?;
-            self.conversation.say(parts, None).await?;
+            let (parts, hidden) = (vec![Part::text(more)], MessageDisplay::Hidden);
+            let parts = self.before_agent(parts, &hidden, run.cancel).await?;
+            self.conversation.say(parts, hidden).await?;
         }
     }
 
@@ -381,7 +381,7 @@ impl AgentLoop {
         let Some(context) = self.opening.take() else { return Ok(parts) };
         if self.services.interactive {
             self.conversation.open().await?;
-            self.conversation.say(vec![Part::text(context)], None).await?;
+            self.conversation.say(vec![Part::text(context)], MessageDisplay::Hidden).await?;
             return Ok(parts);
         }
         let first = parts.first().and_then(Part::as_text).map(str::to_owned);
@@ -403,11 +403,18 @@ impl AgentLoop {
         self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
         self.conversation.open().await?;
         let own = parts.len();
-        let parts = self.before_agent(parts, run.cancel).await?;
-        // The context of a hook is not text of the user.
-        let display = display.or_else(|| (parts.len() > own).then(|| run.text.clone()));
+        let display = MessageDisplay::from(display);
+        let parts = self.before_agent(parts, &display, run.cancel).await?;
         let news = self.instruction.take_notice().map(Part::text);
-        let parts = news.into_iter().chain(self.steering.take()).chain(parts).collect();
+        let SteeringInput { parts: steering, typed } = self.steering.take();
+        // Text of hooks and of Pollux is not text of the user.
+        let is_mixed = parts.len() > own || news.is_some() || !steering.is_empty();
+        let display = match typed {
+            Some(typed) => MessageDisplay::Text(format!("{typed}\n{}", run.text)),
+            None if is_mixed => MessageDisplay::Text(run.text.clone()),
+            None => display,
+        };
+        let parts = news.into_iter().chain(steering).chain(parts).collect();
         Ok(self.conversation.say(parts, display).await?)
     }
 
@@ -441,12 +448,13 @@ impl AgentLoop {
     async fn before_agent(
         &mut self,
         mut parts: Vec<Part>,
+        display: &MessageDisplay,
         cancel: &CancellationToken,
     ) -> Result<Vec<Part>, End> {
         match self.hooks.before_agent(&mut parts, cancel).await {
             Verdict::Go => Ok(parts),
             Verdict::Stop(reason) => {
-                self.conversation.say(parts, None).await?;
+                self.conversation.say(parts, display.clone()).await?;
                 Err(PromptOutcome::Stopped(reason).into())
             }
             Verdict::Block(reason) => {

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    Call, CallRecord, Compression, Content, Effects, EntryId, History, HistoryEntry, JournalError,
-    MessageRecord, ModelLimits, NotReady, Part, Record, Role, Severity,
+    CUT_SHORT, Call, CallRecord, Compression, Content, Effects, EntryId, History, HistoryEntry,
+    JournalError, MessageDisplay, MessageRecord, ModelLimits, NotReady, Part, Record, Role,
+    Severity,
 };
 
 use crate::chat::Answer;
@@ -17,9 +18,6 @@ mod context_usage;
 
 use context_usage::ContextUsage;
 pub(crate) use context_usage::Load;
-
-/// End of an answer that was cut short, for the model that reads it later.
-const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
 
 /// Minimum number of characters that one result may have, even in an almost full conversation:
 /// enough for the model to continue.
@@ -94,7 +92,7 @@ impl Conversation {
     pub(crate) async fn say(
         &mut self,
         parts: Vec<Part>,
-        display: Option<String>,
+        display: MessageDisplay,
     ) -> Result<(), JournalError> {
         let id = self.new_id();
         self.record(Record::User { id: id.clone(), parts: parts.clone(), display }).await?;
@@ -102,10 +100,15 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds the results of the calls of one turn.
-    pub(crate) async fn respond(&mut self, parts: Vec<Part>) -> Result<(), JournalError> {
+    /// Adds the results of the calls of one turn. `typed` is the text among them that the user
+    /// typed.
+    pub(crate) async fn respond(
+        &mut self,
+        parts: Vec<Part>,
+        typed: Option<String>,
+    ) -> Result<(), JournalError> {
         let id = self.new_id();
-        self.record(Record::Responses { id: id.clone(), parts: parts.clone() }).await?;
+        self.record(Record::Responses { id: id.clone(), parts: parts.clone(), typed }).await?;
         self.history.push_responses(id, parts);
         Ok(())
     }

@@ -122,7 +122,9 @@ impl Fitting {
         let Some(masked) = found else { return Ok(()) };
         if !masked.shortened.is_empty() {
             let (id, shortened) = (conversation.new_id(), masked.shortened.clone());
-            conversation.shorten(Compression { id, summary: None, shortened }).await?;
+            conversation
+                .shorten(Compression { id, summary: None, shortened, tokens: None })
+                .await?;
             conversation.outlet().measure(&masked.measurement);
         }
         self.masking.settle(&masked, conversation.history());
@@ -250,7 +252,9 @@ impl Fitting {
         before: u64,
         after: u64,
     ) -> Result<(), JournalError> {
-        conversation.compress(proposal.compression, proposal.history).await?;
+        let tokens = Some((before, after));
+        let compression = Compression { tokens, ..proposal.compression };
+        conversation.compress(compression, proposal.history).await?;
         self.changed();
         let status = CompressionStatus::Compressed;
         let report = CompressionReport { original_tokens: before, new_tokens: after, status };

@@ -264,8 +264,7 @@ impl Scheduler<'_> {
     /// Returns the end of a call. A call that did not become ready is described by its tool alone.
     fn ended(&self, queued: &Queued, finished: FinishedCall, ready: Option<&Ready>) -> Ended {
         let tool = ready.map(|ready| &ready.tool).or_else(|| self.offered(&queued.call.name));
-        let description = ready.map(|ready| ready.invocation.describe()).unwrap_or_default();
-        Ended::new(queued, finished, tool.map(AsRef::as_ref), description)
+        Ended::new(queued, finished, tool.map(AsRef::as_ref), ready)
     }
 
     /// Returns a finished call with its output.
@@ -328,7 +327,7 @@ impl Ended {
         queued: &Queued,
         finished: FinishedCall,
         tool: Option<&dyn Tool>,
-        description: String,
+        ready: Option<&Ready>,
     ) -> Self {
         let Queued { call, continues } = queued;
         let own = CallRecord {
@@ -338,8 +337,10 @@ impl Ended {
             status: finished.status,
             result: Some(finished.response.clone()),
             result_display: finished.display.clone(),
-            description,
+            description: ready.map(|ready| ready.invocation.describe()).unwrap_or_default(),
             display_name: tool.map_or(call.name.as_str(), Tool::display_name).to_owned(),
+            kind: tool.map(Tool::kind),
+            locations: ready.map(|ready| ready.effects.locations()).unwrap_or_default(),
             render_output_as_markdown: tool.is_some_and(Tool::renders_markdown),
         };
         let measurement = run::measure(call, &finished);

@@ -18,6 +18,9 @@ pub struct Compression {
     /// Results that are replaced by shorter ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<Shortened>,
+    /// Tokens of a request before and after the compression, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<(u64, u64)>,
 }
 
 /// Text that replaces entries.

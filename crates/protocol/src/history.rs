@@ -35,6 +35,9 @@ use compressed::Fold;
 /// Placeholder for a model turn that never came, between tool results and the user's next message.
 pub const INTERRUPTED_RESPONSE: &str = "[The previous response was interrupted.]";
 
+/// Text at the end of an answer of the model that was cut short.
+pub const CUT_SHORT: &str = "\n\n[This answer was interrupted here.]";
+
 /// Placeholder for the user's message in a conversation that must begin or continue without one.
 pub const CONTINUE: &str = "Please continue.";
 

@@ -80,7 +80,7 @@ pub use facts::{Shortening, SubjectArgument, ToolFacts};
 pub use files::{Files, LocalFiles, TextWritten};
 pub use grounding::{Grounding, RetrievedUrl, Support, WebSource};
 pub use history::{
-    CONTINUE, EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE, NotReady, Repair,
+    CONTINUE, CUT_SHORT, EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE, NotReady, Repair,
 };
 pub use hook::{
     CompressTrigger, HookEvent, HookPayload, SessionEndReason, SessionSource, ToolCallPayload,
@@ -103,7 +103,7 @@ pub use question::{
     ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice, QuestionId,
     QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
-pub use record::{CallRecord, MessageRecord, Record};
+pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use sessions::{
     ResumedState, RunningSession, SessionEntry, SessionFacts, SessionRequest, SessionStart,
     Sessions, SessionsError,

@@ -1,11 +1,29 @@
 //! Durable events: the contents of the session log, and everything that resuming a session needs.
 
-use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 use crate::{
     CallId, CallStatus, Compression, ConfinementLevel, Decision, Display, Effects, EntryId, Part,
-    Severity, Thought, Usage,
+    Severity, Thought, ToolKind, Usage,
 };
+
+/// Form in which the user sees a message of the user's side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum MessageDisplay {
+    /// The parts that are sent to the model.
+    #[default]
+    Parts,
+    /// Text that the user typed.
+    Text(String),
+    /// Nothing, because the message does not come from the user.
+    Hidden,
+}
+
+impl From<Option<String>> for MessageDisplay {
+    fn from(typed: Option<String>) -> Self {
+        typed.map_or(Self::Parts, Self::Text)
+    }
+}
 
 /// Turn of the model in the log.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +47,7 @@ pub struct MessageRecord {
 }
 
 /// Call in the log.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CallRecord {
     /// Id of the call.
     pub id: CallId,
@@ -41,19 +58,18 @@ pub struct CallRecord {
     /// Status of the call.
     pub status: CallStatus,
     /// Response parts; `None` until the call has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Vec<Part>>,
     /// Output for the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_display: Option<Display>,
     /// Description in one line, for display.
-    #[serde(default)]
     pub description: String,
     /// Display name of the tool.
-    #[serde(default)]
     pub display_name: String,
+    /// Kind of the tool; `None` if the tool or the log does not name it.
+    pub kind: Option<ToolKind>,
+    /// Absolute paths of the files and folders that the call touches.
+    pub locations: Vec<PathBuf>,
     /// True if the result is Markdown.
-    #[serde(default)]
     pub render_output_as_markdown: bool,
 }
 
@@ -75,8 +91,8 @@ pub enum Record {
         id: EntryId,
         /// Parts that are sent to the model.
         parts: Vec<Part>,
-        /// Text that the user typed, if it differs.
-        display: Option<String>,
+        /// Form in which the user sees the message.
+        display: MessageDisplay,
     },
     /// Answer of the model. Its calls have not run yet.
     Model(MessageRecord),
@@ -91,6 +107,8 @@ pub enum Record {
     CallStarted {
         /// Id of the call.
         call_id: CallId,
+        /// Description in one line, for display.
+        description: String,
         /// Declared effects.
         effects: Effects,
         /// Confinement of its processes.
@@ -105,6 +123,8 @@ pub enum Record {
         /// Function responses in the order of completion, then accompanying parts; a steering text
         /// may come first.
         parts: Vec<Part>,
+        /// Text among the parts that the user typed.
+        typed: Option<String>,
     },
     /// The conversation from this entry on was removed.
     Rewound {

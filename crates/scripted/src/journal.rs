@@ -64,7 +64,9 @@ pub fn replay(records: &[Record]) -> History {
             Record::Model(message) => {
                 history.push_model(message.id.clone(), message.parts.clone());
             }
-            Record::Responses { id, parts } => history.push_responses(id.clone(), parts.clone()),
+            Record::Responses { id, parts, .. } => {
+                history.push_responses(id.clone(), parts.clone());
+            }
             Record::Cleared => history = History::new(),
             Record::Rewound { to } => {
                 history.rewind(to);

@@ -11,7 +11,7 @@
 //! message, Gemini CLI sends the results once.
 
 use pollux_protocol::{
-    CallRecord, ConfinementLevel, EntryId, History, MessageRecord, Part, Record,
+    CallRecord, ConfinementLevel, EntryId, History, MessageDisplay, MessageRecord, Part, Record,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -61,34 +61,40 @@ impl Encoder {
     ) -> serde_json::Result<Lines> {
         match record {
             Record::Context { id, parts } if self.is_fresh => {
-                let message = user_message(id.as_str(), now, parts, None, Extra::default());
+                let display = &MessageDisplay::Parts;
+                let message = user_message(id.as_str(), now, parts, display, Extra::default());
                 let set = json!({ "$set": { "messages": [message], "lastUpdated": now } });
                 self.is_fresh = false;
                 Ok(vec![line(&set)?])
             }
-            Record::Context { id, parts } => self.encode_user(id, parts, None, now),
+            Record::Context { id, parts } => {
+                self.encode_user(id, parts, &MessageDisplay::Parts, now)
+            }
             Record::Cleared => {
                 // As when Gemini CLI takes messages back: from here on, the file has only the
                 // listed messages.
                 (self.is_fresh, self.turn) = (true, None);
                 Ok(vec![line(&json!({ "$set": { "messages": [], "lastUpdated": now } }))?])
             }
-            Record::User { id, parts, display } => {
-                self.encode_user(id, parts, display.as_deref(), now)
-            }
+            Record::User { id, parts, display } => self.encode_user(id, parts, display, now),
             Record::Model(message) => self.encode_model(message, now),
             Record::Decided { call_id, decision } => {
                 own("decided", &json!({ "callId": call_id, "decision": decision }))
             }
-            Record::CallStarted { call_id, effects: declared, level } => {
+            Record::CallStarted { call_id, description, effects: declared, level } => {
                 let mut started = json!({ "callId": call_id, "effects": effects(declared) });
+                if !description.is_empty() {
+                    started["description"] = json!(description);
+                }
                 if *level != ConfinementLevel::None {
                     started["confinement"] = json!(level);
                 }
                 own("started", &started)
             }
             Record::CallFinished(call) => self.finished(call, now),
-            Record::Responses { id, parts } => self.encode_results(id, parts, now),
+            Record::Responses { id, parts, typed } => {
+                self.encode_results(id, parts, typed.as_deref(), now)
+            }
             Record::Notice { severity, text } => {
                 let id = fresh_id();
                 let message = Message {
@@ -118,7 +124,7 @@ impl Encoder {
         &mut self,
         id: &EntryId,
         parts: &[Part],
-        display: Option<&str>,
+        display: &MessageDisplay,
         now: &str,
     ) -> serde_json::Result<Lines> {
         self.is_fresh = false;
@@ -157,10 +163,12 @@ impl Encoder {
         &mut self,
         id: &EntryId,
         parts: &[Part],
+        typed: Option<&str>,
         now: &str,
     ) -> serde_json::Result<Lines> {
         let Some(turn) = self.turn.take() else {
-            return self.encode_user(id, parts, None, now);
+            let typed = typed.map(str::to_owned);
+            return self.encode_user(id, parts, &MessageDisplay::from(typed), now);
         };
         let parts = refer(parts, &turn.message.calls);
         let spoken: Vec<&Part> = parts.iter().filter_map(literal).collect();
@@ -173,7 +181,7 @@ impl Encoder {
                 timestamp: now,
                 kind: "user",
                 content: Words::Parts(spoken),
-                display_content: None,
+                display_content: typed.map(|text| Words::Owned(vec![Part::text(text)])),
                 answer: None,
                 extra: Some(Extra { with_results: true, ..Extra::default() }),
             };
@@ -247,20 +255,25 @@ fn user_message<'a>(
     id: &'a str,
     now: &'a str,
     parts: &'a [Part],
-    display: Option<&'a str>,
+    display: &MessageDisplay,
     mut extra: Extra,
 ) -> Message<'a> {
+    extra.hidden = *display == MessageDisplay::Hidden;
     let stripped = without_foreign(parts);
     if stripped.is_some() {
         extra.parts = Some(parts.to_vec());
     }
-    let is_plain = extra.parts.is_none() && !extra.said;
+    let is_plain = extra.parts.is_none() && !extra.said && !extra.hidden;
+    let typed = match display {
+        MessageDisplay::Text(text) => Some(Words::Owned(vec![Part::text(text)])),
+        MessageDisplay::Parts | MessageDisplay::Hidden => None,
+    };
     Message {
         id,
         timestamp: now,
         kind: "user",
         content: stripped.map_or_else(|| Words::Parts(parts.iter().collect()), Words::Owned),
-        display_content: display.map(|text| Words::Owned(vec![Part::text(text)])),
+        display_content: typed,
         answer: None,
         extra: (!is_plain).then_some(extra),
     }

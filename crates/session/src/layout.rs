@@ -3,7 +3,9 @@
 //! Lines that Gemini CLI does not know have the single key `$pollux`. Gemini CLI ignores such
 //! lines, and also the key `$pollux` inside a message.
 
-use pollux_protocol::{Body, CallRecord, Display, Effects, Opaque, Part, Severity, Thought, Usage};
+use pollux_protocol::{
+    Body, CallRecord, Display, Effects, Opaque, Part, Severity, Thought, ToolKind, Usage,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -118,6 +120,32 @@ pub(crate) struct ToolCall<'a> {
     description: &'a str,
     display_name: &'a str,
     render_output_as_markdown: bool,
+    #[serde(rename = "$pollux", skip_serializing_if = "CallExtra::is_empty")]
+    extra: CallExtra,
+}
+
+/// Fields that Pollux adds to a call.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct CallExtra {
+    /// Kind of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<ToolKind>,
+    /// Paths that the call touches; one that is not valid Unicode is recorded as well as possible.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) locations: Vec<String>,
+}
+
+impl CallExtra {
+    fn new(call: &CallRecord) -> Self {
+        let locations = call.locations.iter();
+        let locations = locations.map(|path| path.to_string_lossy().into_owned()).collect();
+        Self { kind: call.kind, locations }
+    }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl<'a> ToolCall<'a> {
@@ -144,6 +172,7 @@ impl<'a> ToolCall<'a> {
                 &call.display_name
             },
             render_output_as_markdown: call.render_output_as_markdown,
+            extra: CallExtra::new(call),
         }
     }
 }
@@ -184,6 +213,10 @@ pub(crate) struct Extra {
     /// first characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) said: bool,
+    /// True for a message of the user's side that the user does not see, because the program wrote
+    /// it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) hidden: bool,
     /// True if this message's text belongs to the turn with call results that has the same id.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) with_results: bool,
@@ -245,9 +278,7 @@ fn part_words(part: &Part) -> String {
 pub(crate) fn is_ignorable(words: &str) -> bool {
     let words = words.trim();
     words.is_empty()
-        || ["/", "?", SESSION_CONTEXT, "<hook_context>"]
-            .iter()
-            .any(|start| words.starts_with(start))
+        || ["/", "?", SESSION_CONTEXT, "<hook_context>"].iter().any(|start| words.starts_with(start))
 }
 
 /// Beginning of the context message that opens a conversation.

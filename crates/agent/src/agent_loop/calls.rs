@@ -8,6 +8,7 @@ use pollux_protocol::{Call, CallId, Choice, Directive, Event, FinishedCall, Meas
 use super::{AgentLoop, End};
 use crate::prompt_run::PromptRun;
 use crate::scheduler::{Batch, Scheduler};
+use crate::steering::SteeringInput;
 
 impl AgentLoop {
     /// Runs calls and adds their results to the conversation.
@@ -46,7 +47,8 @@ impl AgentLoop {
         let (entries, side_models) = (self.conversation.entries(), self.side_models.as_ref());
         let guarded = self.guard.after_calls(&batch, entries, side_models, run).await;
         let hint = guarded.as_ref().ok().cloned().flatten();
-        self.conversation.respond(self.responses(&batch, hint)).await?;
+        let (parts, typed) = self.responses(&batch, hint);
+        self.conversation.respond(parts, typed).await?;
         guarded?;
         Ok(batch)
     }
@@ -74,10 +76,11 @@ impl AgentLoop {
     }
 
     /// Returns the results of calls for the model, preceded by user messages that arrived in the
-    /// meantime. `hint` is a message from Pollux itself.
-    fn responses(&self, batch: &Batch, hint: Option<Part>) -> Vec<Part> {
+    /// meantime, and the text of these messages. `hint` is a message from Pollux itself.
+    fn responses(&self, batch: &Batch, hint: Option<Part>) -> (Vec<Part>, Option<String>) {
         let responses =
             batch.finished.iter().flat_map(|finished| finished.response.iter().cloned());
-        self.steering.take().into_iter().chain(hint).chain(responses).collect()
+        let SteeringInput { parts, typed } = self.steering.take();
+        (parts.into_iter().chain(hint).chain(responses).collect(), typed)
     }
 }

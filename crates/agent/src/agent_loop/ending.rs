@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CONTINUE, Choice, Event, Measurement, ModelErrorKind, NextSpeakerMeasure, Part, PromptOutcome,
-    Speaker,
+    CONTINUE, Choice, Event, Measurement, MessageDisplay, ModelErrorKind, NextSpeakerMeasure, Part,
+    PromptOutcome, Speaker,
 };
 
 use super::request::Answered;
@@ -59,7 +59,7 @@ impl AgentLoop {
         self.outlet().measure(&Measurement::NextSpeaker(measure));
         let is_continued = next == Some(Speaker::Model) && !run.repeats_itself();
         if is_continued {
-            self.conversation.say(vec![Part::text(CONTINUE)], None).await?;
+            self.conversation.say(vec![Part::text(CONTINUE)], MessageDisplay::Hidden).await?;
         }
         Ok(is_continued)
     }
@@ -81,7 +81,7 @@ impl AgentLoop {
                     return Err(PromptOutcome::Unsatisfied(unsatisfied).into());
                 }
                 Checked::Again(words) => {
-                    self.conversation.say(vec![Part::text(words)], None).await?;
+                    self.conversation.say(vec![Part::text(words)], MessageDisplay::Hidden).await?;
                     self.ask_again(choice, run).await?;
                 }
             }

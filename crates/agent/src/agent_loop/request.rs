@@ -225,6 +225,8 @@ fn planned(call: &Call, toolset: &Toolset) -> CallRecord {
         result_display: None,
         description: String::new(),
         display_name: tool.map_or(call.name.as_str(), |tool| tool.display_name()).to_owned(),
+        kind: tool.map(|tool| tool.kind()),
+        locations: Vec::new(),
         render_output_as_markdown: tool.is_some_and(|tool| tool.renders_markdown()),
     }
 }

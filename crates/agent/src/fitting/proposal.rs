@@ -190,7 +190,7 @@ fn proposed(history: &History, mut compression: Compression, kept: String) -> Op
 
 fn compression(id: EntryId, summary: Option<Summary>, truncations: Vec<Truncation>) -> Compression {
     let shortened = truncations.into_iter().map(|one| one.shortened).collect();
-    Compression { id, summary, shortened }
+    Compression { id, summary, shortened, tokens: None }
 }
 
 /// Returns the truncations whose complete results could be saved in files.

@@ -36,7 +36,7 @@ async fn apply(
 ) -> Option<Measurement> {
     let masked = masking.find(history, &tools(), options).await?;
     let (id, shortened) = (EntryId::new("mask"), masked.shortened.clone());
-    let is_changed = history.compress(&Compression { id, summary: None, shortened });
+    let is_changed = history.compress(&Compression { id, summary: None, shortened, tokens: None });
     masking.settle(&masked, history);
     is_changed.then_some(masked.measurement)
 }

@@ -93,7 +93,8 @@ impl Scheduler<'_> {
             );
             batch.started.push((call_id.clone(), ready.effects.clone()));
             let (effects, level) = (ready.effects.clone(), ready.confinement.level);
-            records.push(Record::CallStarted { call_id, effects, level });
+            let description = ready.invocation.describe();
+            records.push(Record::CallStarted { call_id, description, effects, level });
         }
         self.recorder.record_all(records).await?;
         for ready in group {

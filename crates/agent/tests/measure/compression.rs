@@ -54,6 +54,7 @@ fn main() {
         id: EntryId::new("summary"),
         summary: Some(Summary { words, from: id(0), through: id(point - 1), acknowledged: true }),
         shortened: Vec::new(),
+        tokens: None,
     };
     let words =
         || CompressionSnapshot::read("<state_snapshot>x</state_snapshot>").unwrap().render(&kept());

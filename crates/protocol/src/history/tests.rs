@@ -196,7 +196,7 @@ fn compression(history: &History, id: EntryId, places: [u8; 3]) -> Option<Compre
         through,
         acknowledged: places[2].is_multiple_of(2),
     });
-    Some(Compression { id, summary, shortened: vec![shortened] })
+    Some(Compression { id, summary, shortened: vec![shortened], tokens: None })
 }
 
 fn contents_of(entries: &[Arc<HistoryEntry>]) -> Vec<(EntryId, Content)> {
@@ -399,7 +399,12 @@ fn declared_effects_stay_as_long_as_their_call() {
         acknowledged: true,
     };
     let (id, shortened) = (EntryId::new("s"), Vec::new());
-    assert!(history.compress(&crate::Compression { id, summary: Some(summary), shortened }));
+    assert!(history.compress(&crate::Compression {
+        id,
+        summary: Some(summary),
+        shortened,
+        tokens: None
+    }));
     assert_eq!(history.effects_of("a"), Some(&Effects::read("/p/a")), "it may come back");
     history.put_away();
     assert_eq!(history.effects_of("a"), None);

@@ -29,6 +29,8 @@ fn call(id: &str, status: CallStatus, output: Option<&str>) -> CallRecord {
         result_display: None,
         description: "a.txt".to_owned(),
         display_name: "ReadFile".to_owned(),
+        kind: None,
+        locations: Vec::new(),
         render_output_as_markdown: true,
     }
 }
@@ -49,7 +51,11 @@ fn message(parts: Vec<Part>, calls: Vec<CallRecord>) -> MessageRecord {
 fn a_plain_exchange_has_the_lines_of_gemini_cli() {
     let lines = all(&[
         Record::Context { id: EntryId::new("c"), parts: vec![Part::text("<session_context>x")] },
-        Record::User { id: EntryId::new("u1"), parts: vec![Part::text("hi")], display: None },
+        Record::User {
+            id: EntryId::new("u1"),
+            parts: vec![Part::text("hi")],
+            display: MessageDisplay::Parts,
+        },
         Record::Model(message(vec![Part::text("hello")], Vec::new())),
         Record::Notice { severity: Severity::Warning, text: "careful".to_owned() },
     ]);
@@ -85,6 +91,7 @@ fn a_call_is_in_flight_with_an_answer_then_finished_in_its_message() {
         Record::Decided { call_id: CallId::new("a"), decision: Decision::Accept },
         Record::CallStarted {
             call_id: CallId::new("a"),
+            description: String::new(),
             effects: Effects::read("/p/a.txt"),
             level: ConfinementLevel::None,
         },
@@ -92,6 +99,7 @@ fn a_call_is_in_flight_with_an_answer_then_finished_in_its_message() {
         Record::Responses {
             id: EntryId::new("r1"),
             parts: vec![Part::output("a", "read_file", "x")],
+            typed: None,
         },
     ]);
     assert_eq!(
@@ -131,8 +139,10 @@ fn words_reported_with_results_are_a_message_too() {
     let calls = vec![call("a", CallStatus::Success, Some("x"))];
     encode(&mut encoder, &Record::Model(message(parts, calls)));
     let reported = vec![Part::text("stop soon"), Part::output("a", "read_file", "x")];
-    let lines =
-        encode(&mut encoder, &Record::Responses { id: EntryId::new("r1"), parts: reported });
+    let lines = encode(
+        &mut encoder,
+        &Record::Responses { id: EntryId::new("r1"), parts: reported, typed: None },
+    );
     assert_eq!(
         lines[..2],
         [
@@ -168,7 +178,7 @@ fn words_that_look_like_a_command_are_marked_as_said() {
     let record = Record::User {
         id: EntryId::new("u"),
         parts: vec![Part::text("/usr/bin is what?")],
-        display: Some("typed".to_owned()),
+        display: MessageDisplay::Text("typed".to_owned()),
     };
     let line: Value = serde_json::from_str(&all(&[record])[0]).unwrap();
     assert_eq!(line["$pollux"], json!({ "said": true }));
@@ -182,6 +192,7 @@ fn a_path_that_is_no_unicode_does_not_stop_the_log() {
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(b"/p/\xff"));
     let record = Record::CallStarted {
         call_id: CallId::new("a"),
+        description: String::new(),
         effects: Effects::write(path),
         level: ConfinementLevel::None,
     };
@@ -206,6 +217,7 @@ fn every_effect_but_the_order_of_calls_is_in_the_log() {
     };
     let record = Record::CallStarted {
         call_id: CallId::new("a"),
+        description: String::new(),
         effects: effects.clone(),
         level: ConfinementLevel::Protect,
     };
@@ -227,6 +239,7 @@ fn what_goes_out_of_sight_is_a_line_that_gemini_cli_ignores() {
         id: EntryId::new("s"),
         summary: Some(summary),
         shortened: Vec::new(),
+        tokens: None,
     };
     assert_eq!(
         all(&[Record::Compressed(compression), Record::Uncompressed]),

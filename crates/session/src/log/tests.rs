@@ -1,9 +1,13 @@
-use pollux_protocol::{EntryId, Part};
+use pollux_protocol::{EntryId, MessageDisplay, Part};
 
 use super::*;
 
 fn said(text: &str) -> Record {
-    Record::User { id: EntryId::new("u"), parts: vec![Part::text(text)], display: None }
+    Record::User {
+        id: EntryId::new("u"),
+        parts: vec![Part::text(text)],
+        display: MessageDisplay::Parts,
+    }
 }
 
 #[cfg(target_os = "linux")]

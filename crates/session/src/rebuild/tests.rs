@@ -2,7 +2,8 @@
 //! programs can be read.
 
 use pollux_protocol::{
-    CallId, CallRecord, CallStatus, FunctionCall, History, MessageRecord, Opaque, Record, Usage,
+    CallId, CallRecord, CallStatus, FunctionCall, History, MessageDisplay, MessageRecord, Opaque,
+    Record, Usage,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -157,7 +158,11 @@ impl Run {
 
     fn user(&mut self, text: &str) {
         let (id, parts) = (self.id(), vec![Part::text(text)]);
-        self.log(&Record::User { id: id.clone(), parts: parts.clone(), display: None });
+        self.log(&Record::User {
+            id: id.clone(),
+            parts: parts.clone(),
+            display: MessageDisplay::Parts,
+        });
         self.history.push_user(id, parts);
     }
 
@@ -233,7 +238,7 @@ impl Run {
             results.into_iter().partition(|part| part.as_response().is_some());
         let mut parts = if steering { vec![Part::text("faster")] } else { Vec::new() };
         parts.extend(responses.into_iter().chain(siblings));
-        self.log(&Record::Responses { id: id.clone(), parts: parts.clone() });
+        self.log(&Record::Responses { id: id.clone(), parts: parts.clone(), typed: None });
         self.history.push_responses(id, parts);
     }
 
@@ -263,6 +268,8 @@ fn call_record(call: &FunctionCall) -> CallRecord {
         result_display: None,
         description: String::new(),
         display_name: String::new(),
+        kind: None,
+        locations: Vec::new(),
         render_output_as_markdown: false,
     }
 }

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use pollux_protocol::{
-    CallId, CallRecord, CallStatus, Compression, EntryId, History, MessageRecord, Part, Record,
-    Shortened, Summary,
+    CallId, CallRecord, CallStatus, Compression, EntryId, History, MessageDisplay, MessageRecord,
+    Part, Record, Shortened, Summary,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -29,7 +29,11 @@ impl Session {
         let id = EntryId::new("context");
         session.log(&Record::Context { id, parts: vec![Part::text("<session_context>\nhere")] });
         let parts = vec![Part::text("find it")];
-        session.log(&Record::User { id: EntryId::new("asked"), parts, display: None });
+        session.log(&Record::User {
+            id: EntryId::new("asked"),
+            parts,
+            display: MessageDisplay::Parts,
+        });
         session
     }
 
@@ -57,7 +61,7 @@ impl Session {
         }
         let reported = format!("told{}", self.turns.len());
         let parts = calls.into_iter().filter_map(|call| call.result).flatten().collect();
-        self.log(&Record::Responses { id: EntryId::new(reported.as_str()), parts });
+        self.log(&Record::Responses { id: EntryId::new(reported.as_str()), parts, typed: None });
         self.turns.push(reported);
     }
 
@@ -105,6 +109,8 @@ fn call_record(message: &str, call: usize) -> CallRecord {
         result_display: None,
         description: String::new(),
         display_name: String::new(),
+        kind: None,
+        locations: Vec::new(),
         render_output_as_markdown: false,
     }
 }
@@ -170,7 +176,7 @@ proptest! {
             part: shortened.index(turns[last].0),
             response: json!({ "output": "short" }),
         };
-        let compression = Compression { id: EntryId::new("s"), summary, shortened: vec![short] };
+        let compression = Compression { id: EntryId::new("s"), summary, shortened: vec![short], tokens: None };
         session.log(&Record::Compressed(compression));
         session.log(&Record::Model(answer("end", vec![Part::text("Found.")], Vec::new())));
 

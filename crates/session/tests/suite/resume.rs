@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 
 use pollux_config::ProjectIdentity;
 use pollux_protocol::{
-    CallId, CallRecord, CallStatus, EntryId, History, Journal, MessageRecord, Part, Record,
+    CallId, CallRecord, CallStatus, EntryId, History, Journal, MessageDisplay, MessageRecord, Part,
+    Record,
 };
 use pollux_session::{SessionError, SessionStore};
 use serde_json::json;
@@ -20,7 +21,11 @@ pub(crate) fn store(folder: &Path) -> SessionStore {
 }
 
 pub(crate) fn said(id: &str, text: &str) -> Record {
-    Record::User { id: EntryId::new(id), parts: vec![Part::text(text)], display: None }
+    Record::User {
+        id: EntryId::new(id),
+        parts: vec![Part::text(text)],
+        display: MessageDisplay::Parts,
+    }
 }
 
 fn asked(ids: &[&str]) -> Record {
@@ -33,6 +38,8 @@ fn asked(ids: &[&str]) -> Record {
         result_display: None,
         description: String::new(),
         display_name: String::new(),
+        kind: None,
+        locations: Vec::new(),
         render_output_as_markdown: false,
     };
     Record::Model(MessageRecord {
