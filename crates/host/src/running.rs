@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use pollux_agent::{PinnedContext, Spending};
 use pollux_protocol::{
     AgentHandle, Models, Part, ResumedState, RunningSession, SessionFacts, SessionsError,
+    TranscriptFrom, TranscriptPage,
 };
-use pollux_session::{PromptLog, Statistics, recent_prompts};
+use pollux_session::{PromptLog, SessionLog, Statistics, recent_prompts};
 
 use crate::assemble::{Assembled, Launch};
 use crate::commands;
@@ -79,7 +80,7 @@ impl PreparedSession {
         };
         let agent = setup.start(Launch {
             models,
-            log,
+            log: Arc::clone(&log),
             session_id: &id,
             history,
             statistics,
@@ -91,7 +92,7 @@ impl PreparedSession {
             reports,
         });
         facts.resumed = is_resumed.then(|| resumed(agent.standing.clone(), earlier));
-        Ok(OpenSession { facts, agent, setup, state, prompts: OnceLock::new() })
+        Ok(OpenSession { facts, agent, setup, log, state, prompts: OnceLock::new() })
     }
 }
 
@@ -105,6 +106,7 @@ pub struct OpenSession {
     facts: SessionFacts,
     agent: Assembled,
     setup: Arc<Setup>,
+    log: Arc<SessionLog>,
     state: SessionState,
     /// Log of prompts, opened with the first prompt that is recorded.
     prompts: OnceLock<PromptLog>,
@@ -125,6 +127,15 @@ impl RunningSession for OpenSession {
 
     fn handle(&self) -> Arc<dyn AgentHandle> {
         Arc::clone(&self.agent.handle) as Arc<dyn AgentHandle>
+    }
+
+    async fn transcript(
+        &self,
+        from: TranscriptFrom,
+        count: usize,
+    ) -> Result<TranscriptPage, SessionsError> {
+        let page = self.log.transcript(from, count).await;
+        page.map_err(|error| SessionsError(error.to_string()))
     }
 
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {

@@ -13,4 +13,5 @@ mod suite {
     mod settings;
     mod side_by_side;
     mod stage;
+    mod transcript;
 }

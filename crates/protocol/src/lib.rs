@@ -50,6 +50,7 @@ pub mod spelling;
 mod telemetry;
 mod todo;
 mod tool;
+mod transcript;
 mod usage;
 
 pub use agent::{AgentGone, AgentHandle};
@@ -120,6 +121,9 @@ pub use tool::{
     Args, AwaitedInput, CallInput, DISCOVERED_CONTEXT, Declaration, DiffStat, Directive, Display,
     FileDiff, Invocation, LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind,
     ToolKind, ToolOutput, ToolSource,
+};
+pub use transcript::{
+    TranscriptAnswer, TranscriptFrom, TranscriptItem, TranscriptPage, TranscriptPosition,
 };
 pub use usage::{Usage, UsageReport};
 

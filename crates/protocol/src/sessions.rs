@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 
-use crate::{AgentHandle, ApprovalMode, Part, Todo};
+use crate::{AgentHandle, ApprovalMode, Part, Todo, TranscriptFrom, TranscriptPage};
 
 /// Start of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +99,19 @@ pub trait RunningSession: Send + Sync {
 
     /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;
+
+    /// Reads a page of the conversation as the user saw it, with the items of at most `count`
+    /// messages; fewer if the messages are large. Everything that was recorded before the call is
+    /// part of the transcript, also if its event has not arrived yet. The time for the first page
+    /// grows with the size of the session log, the memory only with the page.
+    ///
+    /// # Errors
+    /// The message for the user if the session log cannot be read.
+    async fn transcript(
+        &self,
+        from: TranscriptFrom,
+        count: usize,
+    ) -> Result<TranscriptPage, SessionsError>;
 
     /// Expands the `@path`s of a prompt that the user typed. A prompt without any becomes one
     /// unchanged part.

@@ -214,7 +214,8 @@ pub struct FileDiff {
     pub file_diff: String,
     /// Last component of the path.
     pub file_name: String,
-    /// Absolute path.
+    /// Absolute path; empty if a session file does not name it.
+    #[serde(default)]
     pub file_path: PathBuf,
     /// Text before the change; `None` for a new file.
     pub original_content: Option<String>,

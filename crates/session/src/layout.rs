@@ -186,6 +186,10 @@ fn display(display: &Display) -> Option<Value> {
 /// Reason given for an interrupted call if no details are known.
 pub(crate) const INTERRUPTED: &str = "The call was interrupted.";
 
+/// Reason given for a call that was interrupted after its start.
+pub(crate) const INTERRUPTED_RUNNING: &str =
+    "The call was interrupted while it ran; it may have taken effect in part.";
+
 /// Returns the error response for a call that did not finish.
 pub(crate) fn interrupted(id: &str, name: &str, reason: &str) -> Part {
     Part::error(id, name, &format!("[Operation Cancelled] Reason: {reason}"))
@@ -278,11 +282,14 @@ fn part_words(part: &Part) -> String {
 pub(crate) fn is_ignorable(words: &str) -> bool {
     let words = words.trim();
     words.is_empty()
-        || ["/", "?", SESSION_CONTEXT, "<hook_context>"].iter().any(|start| words.starts_with(start))
+        || ["/", "?", SESSION_CONTEXT, HOOK_CONTEXT].iter().any(|start| words.starts_with(start))
 }
 
 /// Beginning of the context message that opens a conversation.
 pub(crate) const SESSION_CONTEXT: &str = "<session_context>";
+
+/// Beginning of a message with the text of hooks.
+pub(crate) const HOOK_CONTEXT: &str = "<hook_context>";
 
 /// Returns the message type of a notice.
 pub(crate) fn notice_kind(severity: Severity) -> &'static str {

@@ -3,9 +3,9 @@
 //! A session is one file of JSON lines in the project's `chats` folder, in the layout of Gemini CLI
 //! 0.61, so that either program can continue a session of the other. [`SessionLog`] writes the
 //! file, one line before each effect; [`SessionStore`] creates, lists, finds, resumes, imports and
-//! deletes sessions; [`SessionData`] is the result of resuming. [`PromptLog`] keeps the prompts
-//! that users typed, across sessions. [`Statistics`] collects the events of a run into the figures
-//! of the JSON output.
+//! deletes sessions; [`SessionData`] is the result of resuming. [`Transcript`] reads a
+//! conversation for display. [`PromptLog`] keeps the prompts that users typed, across sessions.
+//! [`Statistics`] collects the events of a run into the figures of the JSON output.
 //!
 //! Out of scope: the conversation itself is `pollux_protocol::History`, and the agent decides how
 //! to use a resumed conversation. This crate never shortens a session, and deletes one only at the
@@ -31,6 +31,7 @@ mod spending;
 mod statistics;
 mod store;
 mod stored;
+mod transcript;
 
 pub use error::SessionError;
 pub use figures::{ModelFigures, RecordedFigures, ToolFigures};
@@ -41,3 +42,4 @@ pub use resume::SessionData;
 pub use spending::SpendingFile;
 pub use statistics::Statistics;
 pub use store::SessionStore;
+pub use transcript::Transcript;

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use pollux_fs::AppendLog;
-use pollux_protocol::{History, Journal, JournalError, Record};
+use pollux_protocol::{History, Journal, JournalError, Record, TranscriptFrom, TranscriptPage};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::encoder::{Encoder, Lines};
 use crate::resume::SessionData;
+use crate::transcript::Transcript;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub struct SessionLog {
     session_id: Arc<str>,
     path: Arc<Path>,
     state: Arc<Mutex<State>>,
+    transcript: Arc<Mutex<Transcript>>,
 }
 
 /// Maximum number of bytes of lines that are collected before they are written, except for the last
@@ -49,6 +51,7 @@ impl SessionLog {
                 encoder: Encoder::new(is_fresh),
                 failure: None,
             })),
+            transcript: Arc::default(),
         }
     }
 
@@ -60,6 +63,38 @@ impl SessionLog {
     /// Returns the path of the session file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Reads a page of the transcript with the items of at most `count` messages. The first page
+    /// scans the whole file, later pages only new lines.
+    ///
+    /// # Errors
+    /// [`JournalError::Unreadable`].
+    pub async fn transcript(
+        &self,
+        from: TranscriptFrom,
+        count: usize,
+    ) -> Result<TranscriptPage, JournalError> {
+        let (path, transcript) = (Arc::clone(&self.path), Arc::clone(&self.transcript));
+        self.reading(move || {
+            let mut source = pollux_fs::open_to_read(&path)?;
+            let page = transcript.blocking_lock().page(&mut source, from, count);
+            page.map_err(|error| pollux_fs::Error::from_io(&*path, error))
+        })
+        .await
+    }
+
+    /// Reads from the file on a blocking thread.
+    async fn reading<T: Send + 'static, E: std::fmt::Display + Send + 'static>(
+        &self,
+        read: impl FnOnce() -> Result<T, E> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let message = match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(read)) => return Ok(read),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Err(JournalError::Unreadable { path: display(&self.path), message })
     }
 
     /// Runs `work` on a blocking thread, with the log locked: if the caller is cancelled in the
@@ -128,16 +163,9 @@ impl Journal for SessionLog {
     }
 
     async fn recall(&self) -> Result<History, JournalError> {
-        let (path, shown) = (Arc::clone(&self.path), display(&self.path));
-        let unreadable = |message: String| JournalError::Unreadable { path: shown, message };
-        let reading = tokio::task::spawn_blocking(move || {
-            SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)
-        });
-        match reading.await {
-            Ok(Ok(mut data)) => Ok(data.whole_history().0),
-            Ok(Err(error)) => Err(unreadable(error.to_string())),
-            Err(error) => Err(unreadable(error.to_string())),
-        }
+        let path = Arc::clone(&self.path);
+        let read = move || SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?);
+        Ok(self.reading(read).await?.whole_history().0)
     }
 }
 

@@ -50,6 +50,14 @@ impl Living {
     }
 }
 
+/// Compression in a file.
+#[derive(Debug, Clone)]
+pub(crate) struct RecordedCompression {
+    pub(crate) span: Span,
+    /// Id of the last message before the compression.
+    pub(crate) after: Option<String>,
+}
+
 /// Metadata of the session as a whole.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Metadata {
@@ -67,6 +75,15 @@ impl Metadata {
     }
 }
 
+/// State of a last line without a line feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastLine {
+    /// The line is as long as it will be.
+    Complete,
+    /// The line is being written and is read later.
+    MayGrow,
+}
+
 /// Live messages at the end of a file, or of the part of it that was read, with the metadata.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
@@ -82,9 +99,11 @@ pub(crate) struct Scan {
     line: usize,
     last_answer: Option<String>,
     /// Compressions that are in effect, in order.
-    pub(crate) compressions: Vec<Span>,
+    pub(crate) compressions: Vec<RecordedCompression>,
     /// Process that opened the file last.
     pub(crate) process: Option<u32>,
+    /// Offset of the line with which this process opened the file.
+    pub(crate) opened_at: Option<u64>,
     /// True if the content of the messages is examined during the scan.
     surveys: bool,
     /// Beginning of the first user message; known only in a survey.
@@ -170,26 +189,35 @@ impl Scan {
 
     /// Reads a whole file, from its beginning.
     pub(crate) fn read(&mut self, source: &mut (impl Read + Seek)) -> io::Result<()> {
-        source.seek(SeekFrom::Start(0))?;
-        let mut reader = BufReader::with_capacity(256 * 1024, &mut *source);
+        self.read_lines(source, 0, LastLine::Complete)?;
+        if !self.metadata.is_known() {
+            self.read_legacy(source)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the lines from an offset on. Returns the offset behind the last of them.
+    pub(crate) fn read_lines(
+        &mut self,
+        source: &mut (impl Read + Seek),
+        mut offset: u64,
+        last_line: LastLine,
+    ) -> io::Result<u64> {
+        source.seek(SeekFrom::Start(offset))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, source);
         let mut line = Vec::new();
-        let mut offset = 0;
         loop {
             line.clear();
             let length = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
-            if length == 0 {
-                break;
+            let is_incomplete = length < LONGEST_LINE && !line.ends_with(b"\n");
+            if length == 0 || (is_incomplete && last_line == LastLine::MayGrow) {
+                return Ok(offset);
             }
             self.line(&line, offset);
             offset += length;
             // One huge line must not hold its memory for the rest of the file.
             line.shrink_to(1 << 20);
         }
-        drop(reader);
-        if !self.metadata.is_known() {
-            self.read_legacy(source)?;
-        }
-        Ok(())
     }
 
     /// True if a live message makes the session resumable. Known only in a survey.
@@ -313,11 +341,14 @@ impl Scan {
     fn own(&mut self, text: &str, offset: u64) {
         let Ok(own) = serde_json::from_str::<Own<'_>>(text) else { return };
         if let Some(opened) = own.opened {
-            self.process = Some(opened.process);
+            (self.process, self.opened_at) = (Some(opened.process), Some(offset));
         }
         let span =
             |raw: &RawValue| Span { offset: offset + place(raw, text), length: raw.get().len() };
-        self.compressions.extend(own.compressed.map(span));
+        if let Some(compressed) = own.compressed {
+            let after = self.messages.last().map(|(id, _)| id.clone());
+            self.compressions.push(RecordedCompression { span: span(compressed), after });
+        }
         if own.uncompressed == Some(true) {
             self.compressions.clear();
         }

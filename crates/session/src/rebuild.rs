@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::figures::RecordedFigures;
 use crate::layout::{
-    INTERRUPTED, Responses, ResultPart, SESSION_CONTEXT, interrupted, is_ignorable, words,
+    INTERRUPTED, INTERRUPTED_RUNNING, Responses, ResultPart, SESSION_CONTEXT, interrupted,
+    is_ignorable, words,
 };
 use crate::renamed::Renamed;
 use crate::stored::{StoredCall, StoredMessage};
@@ -35,10 +36,13 @@ pub(crate) struct Notes {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StartedCall {
-    call_id: String,
+    pub(crate) call_id: String,
+    /// Description of the call in one line.
+    #[serde(default)]
+    pub(crate) description: String,
     /// Effects that the call declared; `None` in logs that do not record them.
     #[serde(default)]
-    effects: Option<Effects>,
+    pub(crate) effects: Option<Effects>,
 }
 
 /// Converter that takes messages in order and yields contents.
@@ -188,16 +192,7 @@ impl Rebuild {
         self.has_begun = true;
         self.close();
         let StoredMessage { id, mut parts, mut calls, model, usage, .. } = message;
-        let mut tails = Vec::new();
-        // The latest record of a call counts.
-        for finished in notes.finished.into_iter().rev() {
-            match calls.iter_mut().find(|call| call.id == finished.id) {
-                Some(call) if !call.is_final() => *call = finished,
-                Some(_) => {}
-                // A tail call has a record of its own, and answers under the id of another call.
-                None => tails.push(finished),
-            }
-        }
+        let tails = take_finished(&mut calls, notes.finished);
         self.figures.add_answer(model.as_deref().unwrap_or("unknown"), usage);
         for call in calls.iter().chain(tails.iter().rev()) {
             self.figures.add_call(&call.name, call.status);
@@ -264,6 +259,25 @@ impl Rebuild {
     }
 }
 
+/// Updates the calls of a message from Pollux's notes about their ends. Returns the records of tail
+/// calls, the last first: a tail call has a record of its own, and answers under the id of another
+/// call.
+pub(crate) fn take_finished(
+    calls: &mut [StoredCall],
+    finished: Vec<StoredCall>,
+) -> Vec<StoredCall> {
+    let mut tails = Vec::new();
+    // The latest record of a call counts.
+    for finished in finished.into_iter().rev() {
+        match calls.iter_mut().find(|call| call.id == finished.id) {
+            Some(call) if !call.is_final() => *call = finished,
+            Some(_) => {}
+            None => tails.push(finished),
+        }
+    }
+    tails
+}
+
 /// Returns the id of the call that a part answers.
 fn answered_call(part: &Part) -> Option<String> {
     part.as_response().map(|response| response.id.clone())
@@ -286,12 +300,9 @@ fn open_call(id: &str, name: &str, calls: &[StoredCall], started: &[StartedCall]
     let result = match stored {
         Some(call) if call.is_final() && !call.result.is_empty() => call.result.clone(),
         _ => {
-            let reason = match stored {
-                Some(_) if started.iter().any(|started| started.call_id == id) => {
-                    "The call was interrupted while it ran; it may have taken effect in part."
-                }
-                _ => INTERRUPTED,
-            };
+            let is_started = |started: &StartedCall| stored.is_some() && started.call_id == id;
+            let reason =
+                if started.iter().any(is_started) { INTERRUPTED_RUNNING } else { INTERRUPTED };
             vec![interrupted(id, name, reason)]
         }
     };

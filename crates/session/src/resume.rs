@@ -108,8 +108,8 @@ impl SessionData {
         }
         let Rebuilt { contents, effects, figures, renamed } = rebuild.finish();
         let mut compressions = Vec::new();
-        for span in scan.compressions {
-            let stored = load(source, span).map_err(failed)?;
+        for compression in scan.compressions {
+            let stored = load(source, compression.span).map_err(failed)?;
             compressions.extend(stored.and_then(|stored| serde_json::from_str(&stored).ok()));
         }
         renamed.apply(&contents, &mut compressions);

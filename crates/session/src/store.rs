@@ -273,8 +273,8 @@ impl SessionStore {
         let mut file = AppendLog::open(&path)?;
         claim(&mut file, id)?;
         append(&mut file, &vec![header])?;
-        append(&mut file, &opened()?)?;
         append(&mut file, lines)?;
+        append(&mut file, &opened()?)?;
         Ok((file, path))
     }
 

@@ -1,10 +1,10 @@
 //! Messages as read from a file. Any program may have written them, so nothing about their
 //! structure is assumed.
 
-use pollux_protocol::{Body, CallStatus, Part, Usage};
+use pollux_protocol::{Body, CallStatus, Display, Part, Thought, Usage};
 use serde_json::{Map, Value};
 
-use crate::layout::{Extra, Tokens, is_ignorable, without_foreign, words};
+use crate::layout::{CallExtra, Extra, Tokens, is_ignorable, without_foreign, words};
 
 /// Message of a session file.
 pub(crate) struct StoredMessage {
@@ -15,10 +15,11 @@ pub(crate) struct StoredMessage {
     /// them.
     pub(crate) parts: Vec<Part>,
     pub(crate) calls: Vec<StoredCall>,
-    has_thoughts: bool,
     pub(crate) model: Option<String>,
     pub(crate) usage: Option<Usage>,
     pub(crate) extra: Extra,
+    /// Remaining fields, which are only for display.
+    shown: Map<String, Value>,
 }
 
 /// Call inside a message.
@@ -29,6 +30,8 @@ pub(crate) struct StoredCall {
     pub(crate) args: Value,
     pub(crate) status: Option<CallStatus>,
     pub(crate) result: Vec<Part>,
+    /// Remaining fields, which are only for display.
+    shown: Map<String, Value>,
 }
 
 impl StoredMessage {
@@ -54,13 +57,13 @@ impl StoredMessage {
             kind: taken_string(&mut keys, "type").unwrap_or_default(),
             parts: exact.unwrap_or(content),
             calls,
-            has_thoughts: matches!(keys.get("thoughts"), Some(Value::Array(list)) if !list.is_empty()),
             model: taken_string(&mut keys, "model"),
             usage: keys
                 .remove("tokens")
                 .and_then(|tokens| serde_json::from_value::<Tokens>(tokens).ok())
                 .map(|tokens| tokens.usage(extra.cache_write)),
             extra,
+            shown: keys,
         })
     }
 
@@ -69,10 +72,27 @@ impl StoredMessage {
         match self.kind.as_str() {
             "user" => self.extra.said || !is_ignorable(&words(&self.parts)),
             "gemini" => {
-                !words(&self.parts).trim().is_empty() || !self.calls.is_empty() || self.has_thoughts
+                !words(&self.parts).trim().is_empty()
+                    || !self.calls.is_empty()
+                    || self.has_thoughts()
             }
             _ => false,
         }
+    }
+
+    fn has_thoughts(&self) -> bool {
+        matches!(self.shown.get("thoughts"), Some(Value::Array(list)) if !list.is_empty())
+    }
+
+    /// Takes the thoughts of the model.
+    pub(crate) fn take_thoughts(&mut self) -> Vec<Thought> {
+        let Some(Value::Array(list)) = self.shown.remove("thoughts") else { return Vec::new() };
+        list.into_iter().filter_map(|thought| serde_json::from_value(thought).ok()).collect()
+    }
+
+    /// Takes the text that the user typed; empty if it is the content.
+    pub(crate) fn take_typed(&mut self) -> Vec<Part> {
+        parts(self.shown.remove("displayContent"))
     }
 
     /// Returns the text of the text parts.
@@ -89,7 +109,53 @@ impl StoredCall {
         let status = keys.remove("status").and_then(|status| serde_json::from_value(status).ok());
         let args = keys.remove("args").unwrap_or_default();
         let result = result(&id, &name, keys.remove("result"));
-        Some(Self { id, name, args, status, result })
+        Some(Self { id, name, args, status, result, shown: keys })
+    }
+
+    /// Returns the status of a call that has ended; `None` for any other call.
+    pub(crate) fn final_status(&self) -> Option<CallStatus> {
+        let is_error = |part: &Part| {
+            part.as_response().is_some_and(|response| response.response.get("error").is_some())
+        };
+        match self.status {
+            Some(status) => Some(status).filter(|status| status.is_final()),
+            None if self.result.iter().any(is_error) => Some(CallStatus::Error),
+            None => Some(CallStatus::Success),
+        }
+    }
+
+    /// Takes the output for the user.
+    pub(crate) fn take_display(&mut self) -> Option<Display> {
+        let display = self.shown.remove("resultDisplay").filter(|display| !display.is_null())?;
+        serde_json::from_value(display).ok()
+    }
+
+    /// Takes a text for display; empty if the call has none.
+    pub(crate) fn take_shown(&mut self, key: &str) -> String {
+        taken_string(&mut self.shown, key).unwrap_or_default()
+    }
+
+    /// True if the result is Markdown.
+    pub(crate) fn is_markdown(&self) -> bool {
+        self.shown.get("renderOutputAsMarkdown") == Some(&Value::Bool(true))
+    }
+
+    /// Takes the fields that Pollux adds.
+    pub(crate) fn take_extra(&mut self) -> CallExtra {
+        let extra = self.shown.remove("$pollux");
+        extra.and_then(|extra| serde_json::from_value(extra).ok()).unwrap_or_default()
+    }
+
+    /// Creates a call that the model requested and that has no record: it never ran.
+    pub(crate) fn requested(id: &str, name: &str, args: Value) -> Self {
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            args,
+            status: Some(CallStatus::Validating),
+            result: Vec::new(),
+            shown: Map::new(),
+        }
     }
 
     /// Parses a call that was recorded in a separate line.
