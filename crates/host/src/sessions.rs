@@ -25,7 +25,7 @@ pub struct ChosenSession {
     pub(crate) statistics: Arc<Statistics>,
     /// Figures from before this process.
     pub(crate) figures: RecordedFigures,
-    /// Title and last messages of a resumed session.
+    /// Title and time of a resumed session.
     pub(crate) earlier: ResumedState,
 }
 
@@ -115,32 +115,21 @@ fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenS
     ChosenSession { id, log: Some(log), history, statistics, figures, earlier }
 }
 
-/// Returns the title, the time and the last messages of a stored session.
+/// Returns the title and the time of a stored session.
 fn earlier(data: &SessionData) -> ResumedState {
-    let texts = |role: Role| {
-        let of_role = data
-            .contents
-            .iter()
-            .filter(move |(id, content)| id.as_str() != EntryId::CONTEXT && content.role == role);
-        // The first part of a prompt is what the user typed; files follow.
-        of_role.filter_map(|(_, content)| {
-            content
-                .parts
-                .iter()
-                .find_map(Part::as_text)
-                .map(str::trim)
-                .filter(|text| !text.is_empty())
-        })
-    };
-    let first = texts(Role::User).next().unwrap_or_default();
+    let prompts = data
+        .contents
+        .iter()
+        .filter(|(id, content)| id.as_str() != EntryId::CONTEXT && content.role == Role::User);
+    // The first part of a prompt is what the user typed; files follow.
+    let first = prompts.filter_map(|(_, content)| content.parts.iter().find_map(Part::as_text));
+    let first = first.map(str::trim).find(|text| !text.is_empty()).unwrap_or_default();
     let title = data.summary.as_deref().unwrap_or(first);
     let local = |time: Timestamp| time.to_zoned(TimeZone::system());
     let time = data.last_updated.parse().map(local);
     ResumedState {
         title: title.lines().next().unwrap_or_default().to_owned(),
         last_used: time.map(|time| time.strftime("%Y-%m-%d %H:%M").to_string()).unwrap_or_default(),
-        last_prompt: texts(Role::User).next_back().unwrap_or_default().to_owned(),
-        last_answer: texts(Role::Model).next_back().unwrap_or_default().to_owned(),
         ..ResumedState::default()
     }
 }

@@ -7,7 +7,7 @@ use pollux_protocol::{ExternalEditor, Notices, Operator, RunningSession, Session
 use crate::conversation::{Conversation, Preparation, Setting};
 use crate::end::ConversationEnd;
 use crate::external_editor::Workbench;
-use crate::greeting::greeting;
+use crate::greeting::{LastMessages, greeting};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::page::{Page, PageLook};
@@ -97,6 +97,10 @@ impl LineFrontend {
         let edits = facts.temporary_folder.join("edits");
         let bench = Workbench::new(Arc::clone(&self.options.editor), edits);
         let earlier = session.recent_prompts(editor::HISTORY);
+        let last = match &resumed {
+            Some(_) => LastMessages::read(session.as_ref()).await,
+            None => LastMessages::default(),
+        };
 
         let modes = Modes::enter(!self.options.is_dumb);
         let typed = typed.unwrap_or_else(terminal::read);
@@ -108,7 +112,7 @@ impl LineFrontend {
             coloured: self.options.is_coloured,
         };
         let mut page = Page::new(columns(), look);
-        page.line(&greeting(self.options.version, &facts));
+        page.line(&greeting(self.options.version, &facts, &last));
         let mut conversation = Conversation::new(setting, page);
         conversation.remember(&earlier);
         let first = self.options.first_prompt.filter(|prompt| !prompt.trim().is_empty());

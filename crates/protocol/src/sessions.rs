@@ -60,10 +60,6 @@ pub struct ResumedState {
     pub title: String,
     /// Local time of the last change, such as `2026-11-23 18:05`.
     pub last_used: String,
-    /// Last prompt of the user.
-    pub last_prompt: String,
-    /// Last text of the model.
-    pub last_answer: String,
 }
 
 /// Facts known when a session is opened.
