@@ -14,7 +14,7 @@ use pollux_host::{Host, ReplaySource, RunOptions};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{
     CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, Question, QuestionOutcome,
-    QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError,
+    QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError, Severity,
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -47,7 +47,7 @@ impl Person {
 }
 
 impl Notices for Person {
-    fn notice(&self, text: &str) {
+    fn notice(&self, _severity: Severity, text: &str) {
         self.show(&format!("{text}\n"));
     }
 }
@@ -105,7 +105,7 @@ impl Talk {
             _ if self.work.is_some() => return self.send(Op::Steer(line)),
             _ => match self.session.expand(line.clone()).await {
                 Ok(parts) => Op::Prompt { id: id.clone(), parts, display: Some(line) },
-                Err(error) => return self.person.notice(&error.to_string()),
+                Err(error) => return self.person.warning(&error.to_string()),
             },
         };
         self.work.get_or_insert(id);
@@ -194,10 +194,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let person = Arc::new(Person { inputs: Mutex::new(inputs), page: Box::new(page) });
     let host = Host {
         environment: Environment::from_process(),
-        options: RunOptions { interactive: true, replay, ..RunOptions::default() },
-        notices: person.clone(),
-        operator: Some(person.clone()),
+        options: RunOptions { replay, ..RunOptions::default() },
         called_as: "frontend".to_owned(),
     };
-    Ok(talk(&host, SessionRequest::new(folder), person).await?)
+    let request = SessionRequest {
+        operator: Some(person.clone()),
+        notices: person.clone(),
+        ..SessionRequest::new(folder)
+    };
+    Ok(talk(&host, request, person).await?)
 }

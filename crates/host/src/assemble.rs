@@ -13,8 +13,8 @@ use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_hooks::Hooks;
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, CommandSet, Files, History, HookEvent, Live, LocalFiles, ModelRole,
-    Models, NoCheckpoints, NoUser, Observer, Op, Operator, Tool,
+    AgentHandle, ApprovalMode, CommandSet, History, HookEvent, Live, ModelRole, Models,
+    NoCheckpoints, NoUser, Observer, Op, Operator, Tool,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_shell::BackgroundProcesses;
@@ -117,14 +117,15 @@ impl Setup {
     pub(crate) fn start(self: &Arc<Self>, launch: Launch<'_>) -> Assembled {
         let (session_id, statistics) = (launch.session_id, Arc::clone(&launch.statistics));
         let telemetry = crate::telemetry::start(self, session_id);
-        let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.notices)));
+        let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.request.notices)));
         let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), closing.clone()];
+        observers.extend(self.request.observers.iter().cloned());
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (outlet, events) = Outlet::new(session_id, observers);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let replies = Arc::new(EventOperator::new(outlet.clone()));
         let operator: Arc<dyn Operator> =
-            if self.options.interactive { replies.clone() } else { Arc::new(NoUser) };
+            if self.is_interactive() { replies.clone() } else { Arc::new(NoUser) };
         let services = self.services(&launch, operator, &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
         let SessionState { toolset, tools, memory, settings, .. } = state;
@@ -190,7 +191,7 @@ impl Setup {
             hooks: launch.hooks.clone(),
             retries: self.stream_retries(),
             log_prompts,
-            interactive: self.options.interactive,
+            interactive: self.is_interactive(),
             new_id: Arc::new(|| uuid::Uuid::new_v4().to_string()),
         }
     }
@@ -216,7 +217,7 @@ impl Setup {
         let lists = tool_lists(&self.options, &self.loaded);
         let mut tools = pollux_tools::builtin(context);
         // Without a user nobody can answer `ask_user`, even if the rules allow it.
-        let is_answered = |name: &str| self.options.interactive || name != "ask_user";
+        let is_answered = |name: &str| self.is_interactive() || name != "ask_user";
         tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
         tools
     }
@@ -229,7 +230,7 @@ impl Setup {
             open_tasks: self.open_tasks(session_id),
             workspace: Arc::clone(&self.workspace),
             plans: self.plans_directory(session_id),
-            interactive: self.options.interactive,
+            interactive: self.is_interactive(),
         }
     }
 
@@ -245,11 +246,6 @@ impl Setup {
         )
     }
 
-    /// Returns the service that reads and writes the text of files, for tools and references.
-    pub(crate) fn files() -> Arc<dyn Files> {
-        Arc::new(LocalFiles)
-    }
-
     /// Returns everything that the built-in tools need to know about a session.
     pub(crate) fn tool_context(
         &self,
@@ -259,7 +255,7 @@ impl Setup {
     ) -> ToolContext {
         ToolContext {
             workspace: Arc::clone(&self.workspace),
-            files: Self::files(),
+            files: Arc::clone(&self.request.files),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: self.loaded.environment.for_children(),
             credentials: credentials(),
@@ -274,7 +270,7 @@ impl Setup {
                 self.places.projects_temporary().join("background-processes"),
             ),
             reporter: None,
-            interactive: self.options.interactive,
+            interactive: self.is_interactive(),
             context_for: memory.lookup(),
             web: self.web_access(),
             sandbox: Arc::new(self.sandbox_places()),

@@ -20,7 +20,7 @@ impl Setup {
     /// Returns the background work of this session if the setting is on and a user can review its
     /// results.
     pub(crate) fn collector(&self, session_id: &str) -> Option<MemoryCollector> {
-        let inbox = self.inbox().filter(|_| self.options.interactive)?;
+        let inbox = self.inbox().filter(|_| self.is_interactive())?;
         let store = SessionStore::new(&self.project);
         Some(MemoryCollector { store, inbox, session_id: session_id.to_owned() })
     }

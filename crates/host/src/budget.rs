@@ -62,14 +62,16 @@ impl Setup {
                 )));
             }
             Err(error) => {
-                self.notices.notice(&format!("[WARNING] {error} The built-in prices are used."));
+                self.request
+                    .notices
+                    .warning(&format!("[WARNING] {error} The built-in prices are used."));
                 PriceBook::default()
             }
         };
         let so_far = so_far(figures, &prices);
         let unpriced = so_far.is_none() && session.get(Resource::Usd).is_some();
         if unpriced {
-            self.notices.notice(
+            self.request.notices.warning(
                 "[WARNING] The earlier cost of this session is not known, so its budget does not include it.",
             );
         }

@@ -42,7 +42,7 @@ impl ClosingMessages {
 
     /// Reports a message about the end of the session.
     pub(crate) fn report(&self, text: &str) {
-        self.notices.notice(text);
+        self.notices.info(text);
     }
 
     /// Starts to pass messages on.
@@ -56,7 +56,11 @@ impl Observer for ClosingMessages {
         if self.closing.load(Ordering::Relaxed)
             && let Some(text) = notice_text(&envelope.event)
         {
-            self.notices.notice(&text);
+            let severity = match &envelope.event {
+                Event::Notice { severity, .. } => *severity,
+                _ => Severity::Info,
+            };
+            self.notices.notice(severity, &text);
         }
     }
 }

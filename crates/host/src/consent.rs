@@ -7,7 +7,7 @@ use pollux_config::consent::{
     ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, MAX_ITEMS, by_kind, decide,
 };
 use pollux_config::{Accepted, PendingSettings};
-use pollux_protocol::{ConsentItem, Operator};
+use pollux_protocol::ConsentItem;
 
 use crate::hooks::consent_items as hook_items;
 use crate::idle;
@@ -16,12 +16,10 @@ use crate::setup::Beginning;
 mod person;
 
 /// Decides which items take effect: asks the user if possible, otherwise uses the pins.
-pub(crate) async fn settle(beginning: &mut Beginning, operator: Option<&dyn Operator>) -> Accepted {
-    match operator {
-        Some(operator) if beginning.options.interactive => {
-            person::with_person(beginning, operator).await
-        }
-        _ => without_a_person(beginning),
+pub(crate) async fn settle(beginning: &mut Beginning) -> Accepted {
+    match beginning.request.operator.clone() {
+        Some(operator) => person::with_person(beginning, operator.as_ref()).await,
+        None => without_a_person(beginning),
     }
 }
 
@@ -44,7 +42,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
         ConsentMode::Pinned => {
             let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
             items.truncate(MAX_ITEMS);
-            let known = EarlierAnswers::of(&store, &beginning.cwd);
+            let known = EarlierAnswers::of(&store, &beginning.request.folder);
             taking_effect(&items, &decide(&items, known, ConsentMode::Pinned, is_asked_about))
         }
     }
@@ -54,7 +52,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
 fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let mut items = all_items(beginning);
     if items.len() > MAX_ITEMS {
-        beginning.notices.notice(&format!(
+        beginning.request.notices.warning(&format!(
             "[WARNING] This folder contains {} items that need your consent. All items after the first {MAX_ITEMS} are disabled.",
             items.len()
         ));
@@ -67,8 +65,8 @@ fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let found: &mut PendingSettings = &mut beginning.found;
     found.look();
     let mut items = found.items();
-    items.extend(hook_items(found, &beginning.cwd));
-    items.extend(pollux_policy::consent_items(&beginning.cwd));
+    items.extend(hook_items(found, &beginning.request.folder));
+    items.extend(pollux_policy::consent_items(&beginning.request.folder));
     // An answer about the others would change nothing.
     items.retain(|item| !idle::CONSENT_KINDS.contains(&item.kind.as_str()));
     items
@@ -88,7 +86,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = EarlierAnswers::of(&store, &beginning.cwd);
+    let known = EarlierAnswers::of(&store, &beginning.request.folder);
     let verdicts = decide(&items, known, mode, false);
     let of = |wanted| -> Vec<&ConsentItem> {
         let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);
@@ -96,8 +94,9 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     };
     if let Err(error) = &store {
         beginning
+            .request
             .notices
-            .notice(&format!("[WARNING] {error}. Nothing is approved until the file is fixed."));
+            .warning(&format!("[WARNING] {error}. Nothing is approved until the file is fixed."));
     }
     // A broken settings file ends the run, so none of its items may be pinned.
     if known == EarlierAnswers::Nothing && beginning.found.project_errors().is_empty() {
@@ -110,7 +109,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
         ("new or changed in this folder", changed),
     ] {
         for (kind, names) in by_kind(&items) {
-            beginning.notices.notice(&format!(
+            beginning.request.notices.warning(&format!(
                 "[WARNING] Disabled until you approve it at the terminal ({reason}): {kind}: {names}. \
                  --skip-trust accepts everything for one run."
             ));
@@ -122,7 +121,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
 /// Pins the items of a trusted folder on first use, and reports this.
 fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
     let answers: Vec<_> = items.iter().map(|item| (*item, true)).collect();
-    let kept = ConsentStore::record(&beginning.places, &beginning.cwd, &answers);
+    let kept = ConsentStore::record(&beginning.places, &beginning.request.folder, &answers);
     if items.is_empty() {
         // Without items nothing is lost if the home directory is not writable.
         return;
@@ -133,15 +132,16 @@ fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
                 .into_iter()
                 .map(|(kind, names)| format!("{kind}: {names}"))
                 .collect();
-            beginning.notices.notice(&format!(
+            beginning.request.notices.info(&format!(
                 "[INFO] This folder is trusted. Its current items are now pinned: {}.",
                 kinds.join("; ")
             ));
         }
         Err(error) => {
             beginning
+                .request
                 .notices
-                .notice(&format!("[WARNING] {error}. The items of the folder are not pinned."));
+                .warning(&format!("[WARNING] {error}. The items of the folder are not pinned."));
         }
     }
 }

@@ -54,7 +54,7 @@ impl Setup {
         found
             .warnings
             .iter()
-            .for_each(|warning| self.notices.notice(&format!("[WARNING] {warning}")));
+            .for_each(|warning| self.request.notices.warning(&format!("[WARNING] {warning}")));
         if found.hooks.is_empty() {
             return Hooks::default();
         }
@@ -64,7 +64,7 @@ impl Setup {
             disabled: self.loaded.settings.texts("hooksConfig.disabled").unwrap_or_default(),
             session_id: session_id.to_owned(),
             transcript,
-            cwd: self.cwd.clone(),
+            cwd: self.request.folder.clone(),
             plans_directory: self.plans_directory(session_id),
             environment: environment_of_programs(&self.loaded),
         })

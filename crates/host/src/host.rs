@@ -6,8 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_config::{Environment, Places, ProjectIdentity};
 use pollux_protocol::{
-    Notices, Operator, Origin, RunningSession, SessionEntry, SessionRequest, SessionStart,
-    Sessions, SessionsError,
+    Origin, RunningSession, SessionEntry, SessionRequest, SessionStart, Sessions, SessionsError,
 };
 use pollux_session::{SessionStore, SessionSummary};
 
@@ -23,12 +22,8 @@ use crate::setup::{Beginning, Setup, Start};
 pub struct Host {
     /// Environment of the process.
     pub environment: Environment,
-    /// Options of the command line. Values in a [`SessionRequest`] take precedence.
+    /// Options of the command line, for all sessions.
     pub options: RunOptions,
-    /// Sink for messages that belong to no prompt.
-    pub notices: Arc<dyn Notices>,
-    /// Connection to the user, for questions before a session runs; `None` if nobody can be asked.
-    pub operator: Option<Arc<dyn Operator>>,
     /// Name that the program was called by, for hints.
     pub called_as: String,
 }
@@ -50,7 +45,7 @@ impl Host {
     /// [`HostError::Config`], [`HostError::Sandbox`], [`HostError::General`].
     pub async fn set_up(&self, request: &SessionRequest) -> Result<Setup, HostError> {
         let mut beginning = Beginning::read(self.start(request))?;
-        let accepted = consent::settle(&mut beginning, self.operator.as_deref()).await;
+        let accepted = consent::settle(&mut beginning).await;
         Setup::read(beginning, accepted)
     }
 
@@ -75,11 +70,7 @@ impl Host {
         mut setup: Setup,
         chosen: ChosenSession,
     ) -> Result<PreparedSession, HostError> {
-        if let Some(operator) = &self.operator
-            && setup.options.interactive
-        {
-            setup.choose_local_model(operator.as_ref(), &chosen.id).await;
-        }
+        setup.choose_local_model(&chosen.id).await;
         let models = setup.models().await?;
         let overrides = setup.prompt_overrides()?;
         let spending = setup.spending(&chosen.figures)?;
@@ -93,14 +84,10 @@ impl Host {
             // The imported session gets its id when it is read.
             SessionStart::Import(_) => String::new(),
         };
-        let mut options = self.options.clone();
-        options.model = request.model.clone().or(options.model);
-        options.approval_mode = request.mode.or(options.approval_mode);
         Start {
-            options,
+            options: self.options.clone(),
             environment: self.environment.clone(),
-            cwd: request.folder.clone(),
-            notices: Arc::clone(&self.notices),
+            request: request.clone(),
             called_as: self.called_as.clone(),
             origin: Arc::new(Origin { session: session.into(), ..Origin::default() }),
         }

@@ -52,7 +52,7 @@ const DEFINITIONS: [Definitions; 4] = [
 pub(crate) fn report(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
     let found = found(loaded, places, cwd);
     if !found.is_empty() {
-        notices.notice(&format!(
+        notices.warning(&format!(
             "[WARNING] Configured, but not available in this version of Pollux yet: {}.",
             found.join("; ")
         ));

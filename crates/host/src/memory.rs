@@ -45,10 +45,10 @@ impl Memory {
             reported: Live::default(),
         };
         let files = context::discover(&memory.options());
-        files.warnings.iter().for_each(|warning| setup.notices.notice(warning));
+        files.warnings.iter().for_each(|warning| setup.request.notices.warning(warning));
         if setup.options.debug {
             for file in files.by_origin().flat_map(|(_, files)| files) {
-                setup.notices.notice(&format!("Read context: {}", file.path.display()));
+                setup.request.notices.info(&format!("Read context: {}", file.path.display()));
             }
         }
         memory.reported.update(|reported| reported.replace(&memory.system_section(&files), None));

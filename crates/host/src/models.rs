@@ -38,11 +38,11 @@ impl Setup {
             settings: self.loaded.settings.clone(),
             environment: self.loaded.environment.clone(),
             user_settings: self.places.user_settings(),
-            cwd: self.cwd.clone(),
+            cwd: self.request.folder.clone(),
             http: None,
             trace: self.options.debug.then(|| {
-                let notices = Arc::clone(&self.notices);
-                RequestTrace::new(move |line| notices.notice(line))
+                let notices = Arc::clone(&self.request.notices);
+                RequestTrace::new(move |line| notices.info(line))
             }),
             replay: self.options.replay.clone(),
             record: self.options.record.clone(),

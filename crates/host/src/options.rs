@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pollux_models::ReplaySource;
-use pollux_protocol::{ApprovalMode, Resource};
+use pollux_protocol::Resource;
 
 use crate::answer_schema::OutputSchema;
 
@@ -11,16 +11,10 @@ use crate::answer_schema::OutputSchema;
 /// everything.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// Model, by name or alias.
-    pub model: Option<String>,
-    /// Approval mode.
-    pub approval_mode: Option<ApprovalMode>,
     /// Allows all calls, unless settings or trust forbid this mode.
     pub yolo: bool,
     /// Options about policy, allowed tools and trust.
     pub rules: RuleOptions,
-    /// Workspace folders in addition to the project's folder.
-    pub include_directories: Vec<String>,
     /// Limits of one prompt.
     pub limits: PromptLimits,
     /// Schema that the last answer must satisfy.
@@ -31,8 +25,6 @@ pub struct RunOptions {
     pub screen_reader: Option<bool>,
     /// True for additional diagnostic messages.
     pub debug: bool,
-    /// True if a user can answer questions.
-    pub interactive: bool,
     /// True if the frontend can open a text in an editor for the user.
     pub has_editor: bool,
     /// True if no prompt will be sent: policy files that cannot be read are then reported and do

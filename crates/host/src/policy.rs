@@ -45,9 +45,9 @@ impl Setup {
         let environment = self.loaded.environment.iter().map(|(name, _)| name.to_owned());
         let always = self.loaded.settings.value("security.disableAlwaysAllow");
         Facts {
-            interactive: self.options.interactive,
+            interactive: self.is_interactive(),
             trusted: self.loaded.trust.is_trusted(),
-            folder: self.cwd.clone(),
+            folder: self.request.folder.clone(),
             workspace: self.folders.clone(),
             plans_directory: self.plans_directory(session_id),
             protected: self.protected_places(),
@@ -85,7 +85,9 @@ impl Setup {
         let mut places =
             SandboxPlaces::standard(&protected, self.folders.clone(), state, temporary);
         let secrets = self.loaded.settings.texts("pollux.sandbox.secrets");
-        places.secrets.extend(secrets.into_iter().flatten().map(|path| self.cwd.join(path)));
+        places
+            .secrets
+            .extend(secrets.into_iter().flatten().map(|path| self.request.folder.join(path)));
         places
     }
 
@@ -100,7 +102,8 @@ impl Setup {
     /// Returns the policy files, and the file of the system prompt, that the options, the settings
     /// or the environment name.
     fn named_files(&self) -> impl Iterator<Item = PathBuf> {
-        let policies = rules::named_files(&self.options, &self.loaded, &self.places, &self.cwd);
+        let policies =
+            rules::named_files(&self.options, &self.loaded, &self.places, &self.request.folder);
         let prompt = self.file_of(variables::GEMINI_SYSTEM_MD).ok().flatten();
         // A device is no file of the user, and a folder around the workspace stays writable.
         let is_device =

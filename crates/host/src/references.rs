@@ -72,12 +72,12 @@ impl Expander {
         let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
         Self {
             workspace: Arc::clone(&setup.workspace),
-            files: Setup::files(),
+            files: Arc::clone(&setup.request.files),
             ignore: setup.ignore_options(),
             recursive_search: setup.loaded.settings.boolean(is_recursive) && setup.offers("glob"),
-            notices: Arc::clone(&setup.notices),
+            notices: Arc::clone(&setup.request.notices),
             debug: setup.options.debug,
-            interactive: setup.options.interactive,
+            interactive: setup.is_interactive(),
             source,
         }
     }
@@ -107,7 +107,7 @@ impl Expander {
         let Expansion { parts, report } = expanded.map_err(|error| HostError::input(&error))?;
         let notes = report.notes.iter().filter(|_| self.debug).cloned();
         for message in report.for_user(self.interactive).into_iter().chain(notes) {
-            self.notices.notice(&message);
+            self.notices.warning(&message);
         }
         Ok(parts)
     }

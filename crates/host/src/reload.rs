@@ -98,8 +98,7 @@ fn read(setup: &Setup) -> Result<Settings, HostError> {
     let mut beginning = Beginning::read(Start {
         options: setup.options.clone(),
         environment: setup.environment.clone(),
-        cwd: setup.cwd.clone(),
-        notices: Arc::clone(&setup.notices),
+        request: setup.request.clone(),
         called_as: setup.called_as.clone(),
         origin: Arc::clone(&setup.origin),
     })?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pollux_config::{Accepted, Loaded, Places, server_lists};
 use pollux_policy::{FoundPolicies, PolicyFile, PolicyPlaces, ToolLists};
-use pollux_protocol::Notices;
+use pollux_protocol::SessionRequest;
 use serde_json::Value;
 
 use crate::error::HostError;
@@ -41,15 +41,15 @@ pub(crate) fn read(
     options: &RunOptions,
     loaded: &Loaded,
     places: &Places,
-    cwd: &Path,
+    request: &SessionRequest,
     accepted: &Accepted,
-    notices: &dyn Notices,
 ) -> Result<PolicyFile, HostError> {
+    let (cwd, notices) = (request.folder.as_path(), request.notices.as_ref());
     let lists = tool_lists(options, loaded);
     if !options.looks_up {
         let listed = [(&lists.allowed, ALLOWED_IS_OLD), (&lists.exclude, EXCLUDE_IS_OLD)];
         for (_, warning) in listed.iter().filter(|(list, _)| !list.is_empty()) {
-            notices.notice(warning);
+            notices.warning(warning);
         }
     }
     let [mut user, admin] = named_files(options, loaded, places, cwd);
@@ -64,11 +64,11 @@ pub(crate) fn read(
         accepts: &|item| accepted.accepts(item),
     });
     for warning in &found.warnings {
-        notices.notice(warning);
+        notices.warning(warning);
     }
     if options.debug {
         for path in &found.read {
-            notices.notice(&format!("Read policies: {}", path.display()));
+            notices.info(&format!("Read policies: {}", path.display()));
         }
     }
     let mut file = found.file;
@@ -78,7 +78,7 @@ pub(crate) fn read(
         .filter(|problem| problem.is_error())
         .map(ToString::to_string)
         .collect();
-    if !errors.is_empty() && !options.interactive && !options.looks_up {
+    if !errors.is_empty() && request.operator.is_none() && !options.looks_up {
         let errors = errors.join("\n");
         return Err(HostError::Config(format!(
             "{errors}\nAn unreadable policy file may contain rules that deny calls. Fix it, or choose other files with --policy."
@@ -87,7 +87,7 @@ pub(crate) fn read(
     // Commands that only show the rules report these problems in their own format.
     if !options.looks_up {
         for line in problem_notices(&file) {
-            notices.notice(&line);
+            notices.warning(&line);
         }
     }
     file.rules.extend(lists.rules());

@@ -58,7 +58,7 @@ impl PreparedSession {
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let (reporter, reports) = reports::channel();
         let state = SessionState::new(&setup, &id, reporter);
-        let commands = if setup.options.interactive {
+        let commands = if setup.is_interactive() {
             commands::interactive(&setup, &id, &statistics, &hooks, &state)
         } else {
             commands::headless(&setup.called_as)
@@ -66,7 +66,7 @@ impl PreparedSession {
         let is_resumed = !history.is_empty();
         let mut facts = SessionFacts {
             id: id.clone(),
-            folder: setup.cwd.clone(),
+            folder: setup.request.folder.clone(),
             temporary_folder: setup.project.temporary_dir.clone(),
             model: setup.model.clone(),
             mode: setup.mode,

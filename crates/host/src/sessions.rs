@@ -39,7 +39,7 @@ impl Setup {
         match start {
             SessionStart::Resume(identifier) => resume(self, &store, identifier),
             SessionStart::Import(path) => {
-                let imported = store.import(&self.cwd.join(path)).map_err(|error| {
+                let imported = store.import(&self.request.folder.join(path)).map_err(|error| {
                     let error = match error {
                         // The message shows the path as the user typed it.
                         SessionError::Import(_) => SessionError::Import(path.display().to_string()),
@@ -76,7 +76,7 @@ fn resume(
             store.resume(&session).map(|resumed| restore(setup, resumed)).map_err(failed)
         }
         Err(error @ SessionError::NoneFound) if identifier == "latest" => {
-            setup.notices.notice(&format!("{error} Starting a new session."));
+            setup.request.notices.info(&format!("{error} Starting a new session."));
             Ok(fresh(new_id()))
         }
         Err(error) => Err(failed(error)),
@@ -100,15 +100,20 @@ fn fresh(id: String) -> ChosenSession {
 }
 
 fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenSession {
-    data.damage.iter().for_each(|damage| setup.notices.notice(&format!("[WARNING] {damage}")));
+    data.damage
+        .iter()
+        .for_each(|damage| setup.request.notices.warning(&format!("[WARNING] {damage}")));
     let earlier = earlier(&data);
     let (history, repairs) = data.history();
     for repair in &repairs {
-        setup.notices.notice(&format!("[WARNING] The session was repaired: {}", describe(repair)));
+        setup
+            .request
+            .notices
+            .warning(&format!("[WARNING] The session was repaired: {}", describe(repair)));
     }
     let statistics = Arc::new(Statistics::new());
     // Statistics of a headless run cover that run only; those of a conversation continue.
-    if setup.options.interactive {
+    if setup.is_interactive() {
         statistics.hydrate(&data.figures);
     }
     let (id, figures) = (log.session_id().to_owned(), data.figures);

@@ -13,7 +13,7 @@ use pollux_config::{
 };
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
-use pollux_protocol::{ApprovalMode, Notices, Origin};
+use pollux_protocol::{ApprovalMode, Notices, Origin, SessionRequest};
 use pollux_shell::{Dialect, Shell, command_line};
 
 use crate::error::HostError;
@@ -42,10 +42,8 @@ pub(crate) struct Start {
     pub(crate) options: RunOptions,
     /// The environment of the process.
     pub(crate) environment: Environment,
-    /// Folder of the project, absolute.
-    pub(crate) cwd: PathBuf,
-    /// Sink for notices to the user.
-    pub(crate) notices: Arc<dyn Notices>,
+    /// Request for the session.
+    pub(crate) request: SessionRequest,
     /// Name that the program was called by, for hints.
     pub(crate) called_as: String,
     /// Origin of the questions before the session runs.
@@ -56,15 +54,13 @@ pub(crate) struct Start {
 pub(crate) struct Beginning {
     /// Options of the command line.
     pub(crate) options: RunOptions,
-    /// Folder of the project.
-    pub(crate) cwd: PathBuf,
+    /// Request for the session.
+    pub(crate) request: SessionRequest,
     /// Paths of the user and the system.
     pub(crate) places: Places,
     /// Settings of the user and the system, the trust decision, and the items that the project
     /// provides.
     pub(crate) found: PendingSettings,
-    /// Sink for notices to the user.
-    pub(crate) notices: Arc<dyn Notices>,
     /// Origin of the questions before the session runs.
     pub(crate) origin: Arc<Origin>,
     called_as: String,
@@ -79,12 +75,12 @@ impl Beginning {
     /// [`HostError::Config`] if they cannot be read.
     pub(crate) fn read(start: Start) -> Result<Self, HostError> {
         let began = Timestamp::now();
-        let Start { options, environment, cwd, notices, called_as, origin } = start;
+        let Start { options, environment, request, called_as, origin } = start;
         let places = Places::new(&environment);
         let skip_trust = options.rules.skip_trust;
-        let load = load_options(&places, &cwd, &environment, skip_trust);
+        let load = load_options(&places, &request.folder, &environment, skip_trust);
         let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
-        Ok(Self { options, cwd, places, found, notices, origin, called_as, environment, began })
+        Ok(Self { options, request, places, found, origin, called_as, environment, began })
     }
 }
 
@@ -92,8 +88,8 @@ impl Beginning {
 pub struct Setup {
     /// Options of the command line.
     pub options: RunOptions,
-    /// Folder of the project.
-    pub cwd: PathBuf,
+    /// Request for the session, with the project's folder and the user.
+    pub request: SessionRequest,
     /// Paths of the user and the system.
     pub places: Places,
     /// Merged settings.
@@ -113,8 +109,6 @@ pub struct Setup {
     pub folders: Vec<PathBuf>,
     /// Rules of policy files, settings and options.
     pub rules: PolicyFile,
-    /// Sink for notices to the user.
-    pub notices: Arc<dyn Notices>,
     /// Origin of the questions before the session runs.
     pub(crate) origin: Arc<Origin>,
     /// Name that the program was called by, for hints.
@@ -131,32 +125,31 @@ impl Setup {
     /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
     /// [`HostError::General`] for a sandbox that is not available.
     pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
-        let Beginning { mut options, cwd, places, found, notices, origin, called_as, .. } =
-            beginning;
+        let Beginning { mut options, request, places, found, origin, called_as, .. } = beginning;
         let (environment, began) = (beginning.environment, beginning.began);
         let agreed = accepted.clone();
         let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
-        let sink = notices.as_ref();
-        loaded.warnings.iter().for_each(|warning| sink.notice(warning));
+        let (cwd, sink) = (request.folder.as_path(), request.notices.as_ref());
+        loaded.warnings.iter().for_each(|warning| sink.warning(warning));
         report_pending_warnings(&places, sink);
         options.debug |= asks_for_debug(&loaded.environment);
         if options.debug {
             report_files(&loaded, sink);
             for (path, key) in &loaded.unknown_keys {
-                sink.notice(&format!("Unknown setting in {}: {key}", path.display()));
+                sink.info(&format!("Unknown setting in {}: {key}", path.display()));
             }
         }
         refuse_sandbox(&options, &loaded)?;
-        report_trust(&loaded, &cwd, &called_as, sink);
-        idle::report(&loaded, &places, &cwd, sink);
+        report_trust(&loaded, cwd, &called_as, sink);
+        idle::report(&loaded, &places, cwd, sink);
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
             .map_err(|error| HostError::config(&error))?;
-        let mode = approval_mode(&options, &loaded, sink)?;
-        let model = requested_model(&options, &loaded);
-        let project = ProjectIdentity::resolve(&places, &cwd);
-        project.warning.iter().for_each(|warning| sink.notice(warning));
-        report_place(&loaded, &places, &cwd, sink);
-        let mut workspace = workspace(&options, &loaded, &places, &project, &cwd, sink);
+        let mode = approval_mode(&options, &request, &loaded)?;
+        let model = requested_model(&request, &loaded);
+        let project = ProjectIdentity::resolve(&places, cwd);
+        project.warning.iter().for_each(|warning| sink.warning(warning));
+        report_place(&loaded, &places, cwd, sink);
+        let mut workspace = workspace(&request, &loaded, &places, &project);
         let folders: Vec<PathBuf> = workspace.roots().map(Path::to_owned).collect();
         for protected in ProtectedPlaces::new(&places, &environment).paths(&folders) {
             if protected.secrecy == Secrecy::Credential {
@@ -164,10 +157,10 @@ impl Setup {
             }
         }
         let workspace = Arc::new(workspace);
-        let rules = rules::read(&options, &loaded, &places, &cwd, &agreed, sink)?;
+        let rules = rules::read(&options, &loaded, &places, &request, &agreed)?;
         Ok(Self {
             options,
-            cwd,
+            request,
             places,
             loaded,
             project,
@@ -178,7 +171,6 @@ impl Setup {
             workspace,
             folders,
             rules,
-            notices,
             origin,
             called_as,
             environment,
@@ -187,6 +179,11 @@ impl Setup {
 }
 
 impl Setup {
+    /// True if a user can answer questions.
+    pub fn is_interactive(&self) -> bool {
+        self.request.operator.is_some()
+    }
+
     /// Returns the name of the output format: from the options, otherwise from the settings.
     pub(crate) fn output_format(&self) -> &'static str {
         let configured = if self.is_json_configured() { "json" } else { "text" };
@@ -200,7 +197,7 @@ impl Setup {
 
     /// Returns the file of the custom command that a prompt calls. This version cannot run it.
     pub fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
-        idle::custom_command(prompt, &self.loaded, &self.places, &self.cwd)
+        idle::custom_command(prompt, &self.loaded, &self.places, &self.request.folder)
     }
 
     /// Returns the time limit for the first byte of standard input if there is a prompt without it;
@@ -225,7 +222,7 @@ impl Setup {
     /// the session. Symbolic links are resolved here, once, so that paths can be compared.
     pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
         let folder = match self.loaded.settings.text("general.plan.directory") {
-            Some(directory) => self.cwd.join(directory),
+            Some(directory) => self.request.folder.join(directory),
             None => self.project.temporary_dir.join(session_id).join("plans"),
         };
         pollux_fs::real_path(&folder).unwrap_or(folder)
@@ -255,7 +252,7 @@ impl Setup {
 
     /// Returns the options, settings and trust that determine the approval mode.
     pub(crate) fn approval_request(&self) -> ApprovalRequest {
-        approval_request(&self.options, &self.loaded)
+        approval_request(&self.options, &self.request, &self.loaded)
     }
 }
 
@@ -303,15 +300,15 @@ fn report_files(loaded: &Loaded, notices: &dyn Notices) {
     for file in &loaded.files {
         let path = file.path.display();
         match &file.state {
-            LayerFileState::Read => notices.notice(&format!("Read settings: {path}")),
+            LayerFileState::Read => notices.info(&format!("Read settings: {path}")),
             LayerFileState::Absent => {}
             LayerFileState::Skipped(reason) => {
-                notices.notice(&format!("Did not read settings: {path}: {reason}"));
+                notices.info(&format!("Did not read settings: {path}: {reason}"));
             }
         }
     }
     if let Some(dotenv) = &loaded.dotenv {
-        notices.notice(&format!("Read environment: {}", dotenv.path.display()));
+        notices.info(&format!("Read environment: {}", dotenv.path.display()));
     }
 }
 
@@ -331,14 +328,14 @@ fn report_pending_warnings(places: &Places, notices: &dyn Notices) {
         && pollux_fs::remove_file(&path).is_ok()
     {
         let text = String::from_utf8_lossy(&text);
-        text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| notices.notice(line));
+        text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| notices.warning(line));
     }
 }
 
 /// Reports that an untrusted folder runs in restricted mode, and how to trust it.
 fn report_trust(loaded: &Loaded, cwd: &Path, called_as: &str, notices: &dyn Notices) {
     if !loaded.trust.is_trusted() {
-        notices.notice(&format!(
+        notices.warning(&format!(
             "Restricted mode: {} is not a trusted folder, so its settings, .env and context files are not read and the approval mode is \"default\". \
              To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently run {called_as} trust.",
             cwd.display()
@@ -350,14 +347,14 @@ fn report_trust(loaded: &Loaded, cwd: &Path, called_as: &str, notices: &dyn Noti
 fn report_place(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
     let own_word = loaded.trust.is_explicit();
     if cwd.parent().is_none() {
-        notices.notice(
+        notices.warning(
             "Warning: You are running Pollux in the root directory. The whole file system is its workspace. It is strongly recommended to run in a project directory.",
         );
     } else if cwd == places.home
         && !own_word
         && loaded.settings.boolean("ui.showHomeDirectoryWarning")
     {
-        notices.notice(
+        notices.warning(
             "Warning: You are running Pollux in your home directory. It is recommended to run in a project directory.",
         );
     }
@@ -365,21 +362,25 @@ fn report_place(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Noti
 
 fn approval_mode(
     options: &RunOptions,
+    request: &SessionRequest,
     loaded: &Loaded,
-    notices: &dyn Notices,
 ) -> Result<ApprovalMode, HostError> {
-    let decision = pollux_config::resolve_approval(approval_request(options, loaded))
+    let decision = pollux_config::resolve_approval(approval_request(options, request, loaded))
         .map_err(|error| HostError::config(&error))?;
-    decision.messages.iter().for_each(|message| notices.notice(message));
+    decision.messages.iter().for_each(|message| request.notices.warning(message));
     Ok(decision.mode)
 }
 
 /// Collects the approval mode that arguments and settings ask for, and what settings and trust
 /// allow.
-fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
+fn approval_request(
+    options: &RunOptions,
+    request: &SessionRequest,
+    loaded: &Loaded,
+) -> ApprovalRequest {
     let settings = &loaded.settings;
     ApprovalRequest {
-        flag: options.approval_mode,
+        flag: request.mode,
         yolo: options.yolo,
         setting: settings.text("general.defaultApprovalMode").and_then(|mode| mode.parse().ok()),
         plan_enabled: settings.boolean("general.plan.enabled"),
@@ -391,9 +392,9 @@ fn approval_request(options: &RunOptions, loaded: &Loaded) -> ApprovalRequest {
 
 /// Returns the model from the flag, `GEMINI_MODEL` or the settings, in this order; otherwise
 /// `auto`.
-fn requested_model(options: &RunOptions, loaded: &Loaded) -> String {
+fn requested_model(request: &SessionRequest, loaded: &Loaded) -> String {
     let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
-    let flag = options.model.as_deref().filter(|model| !model.is_empty());
+    let flag = request.model.as_deref().filter(|model| !model.is_empty());
     let asked = flag
         .or(environment)
         .or(loaded.settings.text("model.name").filter(|name| !name.trim().is_empty()));
@@ -401,21 +402,25 @@ fn requested_model(options: &RunOptions, loaded: &Loaded) -> String {
 }
 
 fn workspace(
-    options: &RunOptions,
+    request: &SessionRequest,
     loaded: &Loaded,
     places: &Places,
     project: &ProjectIdentity,
-    cwd: &Path,
-    notices: &dyn Notices,
 ) -> Workspace {
+    let cwd = request.folder.as_path();
     let mut workspace = Workspace::new(cwd.to_owned(), project.temporary_dir.clone());
     let configured = loaded.settings.texts("context.includeDirectories").unwrap_or_default();
-    for given in configured.iter().chain(&options.include_directories) {
-        let folder = pollux_fs::absolute(cwd, &places.expand_home(given));
+    let configured = configured.iter().map(|folder| places.expand_home(folder));
+    let requested = request.further_folders.iter();
+    let requested = requested.map(|folder| places.expand_home(&folder.to_string_lossy()));
+    for given in configured.chain(requested) {
+        let folder = pollux_fs::absolute(cwd, &given);
         if folder.is_dir() {
             workspace.add_root(folder);
         } else {
-            notices.notice(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
+            request
+                .notices
+                .warning(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
         }
     }
     // In the user's own folder tools may touch only context files. Project settings may name other

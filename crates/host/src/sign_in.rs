@@ -4,9 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pollux_models::local::LocalServer;
-use pollux_protocol::{
-    Operator, Origin, Question, QuestionChoice, QuestionOutcome, QuestionSubject,
-};
+use pollux_protocol::{Origin, Question, QuestionChoice, QuestionOutcome, QuestionSubject};
 
 use crate::setup::Setup;
 
@@ -16,10 +14,10 @@ const LISTED: usize = 30;
 impl Setup {
     /// Asks for a model of the servers on this machine if no service is configured, and sets it as
     /// the model of the run. Without an answer nothing changes.
-    pub(crate) async fn choose_local_model(&mut self, operator: &dyn Operator, session: &str) {
-        if !self.is_undecided() {
+    pub(crate) async fn choose_local_model(&mut self, session: &str) {
+        let Some(operator) = self.request.operator.clone().filter(|_| self.is_undecided()) else {
             return;
-        }
+        };
         let servers = self.local_servers().await;
         let origin = Origin { session: session.into(), ..Origin::default() };
         let Some((question, names)) = question(&servers, origin) else { return };

@@ -21,13 +21,13 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
     let common = Common {
         session_id: session_id.to_owned(),
         installation_id: pollux_config::installation_id(&setup.places),
-        interactive: setup.options.interactive,
+        interactive: setup.is_interactive(),
         auth_type: auth.as_ref().map(|auth| auth.as_str().to_owned()),
         user_email: None,
     };
     let started =
         Telemetry::start(&setup.telemetry, common, service::services(settings, environment));
-    started.warning.iter().for_each(|warning| setup.notices.notice(warning));
+    started.warning.iter().for_each(|warning| setup.request.notices.warning(warning));
     let telemetry = Arc::new(started.telemetry?);
     let servers = settings.value("mcpServers").and_then(|servers| servers.as_object());
     telemetry.configured(Configuration {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pollux_protocol::Notices;
+use pollux_protocol::{Notices, Severity};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Sink that shows messages on the page of a conversation, and forwards them otherwise.
@@ -34,11 +34,11 @@ impl PageNotices {
 }
 
 impl Notices for PageNotices {
-    fn notice(&self, text: &str) {
+    fn notice(&self, severity: Severity, text: &str) {
         let page = self.page().clone();
         let is_shown = page.is_some_and(|page| page.send(text.to_owned()).is_ok());
         if !is_shown {
-            self.otherwise.notice(text);
+            self.otherwise.notice(severity, text);
         }
     }
 }
@@ -53,14 +53,14 @@ mod tests {
     fn messages_go_to_the_page_while_there_is_one() {
         let passed_on: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&passed_on);
-        let sink = move |text: &str| seen.lock().unwrap().push(text.to_owned());
+        let sink = move |_: Severity, text: &str| seen.lock().unwrap().push(text.to_owned());
         let notices = PageNotices::new(Arc::new(sink));
-        notices.notice("before");
+        notices.info("before");
         let mut page = notices.show_on_page();
-        notices.notice("during");
+        notices.info("during");
         assert_eq!(page.try_recv().unwrap(), "during");
         notices.leave_page();
-        notices.notice("after");
+        notices.info("after");
         assert!(page.try_recv().is_err());
         assert_eq!(*passed_on.lock().unwrap(), ["before", "after"]);
     }

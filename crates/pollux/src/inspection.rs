@@ -1,21 +1,23 @@
 //! Settings for subcommands that only show information: they open no session, ask no questions and
 //! pin nothing.
 
-use std::sync::Arc;
-
 use pollux_host::{Host, RunOptions, Setup, problem_notices};
 use pollux_protocol::SessionRequest;
 
 use crate::exit::Failure;
 use crate::process::Process;
-use crate::stderr::stderr_line;
+use crate::stderr::{notices, stderr_line};
 
 /// Reads the settings as a run with these options would have them.
 ///
 /// # Errors
 /// For settings that cannot be read.
-pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
-    let setup = set_up_silently(process, options)?;
+pub(crate) fn set_up(
+    process: &Process,
+    options: RunOptions,
+    request: SessionRequest,
+) -> Result<Setup, Failure> {
+    let setup = set_up_silently(process, options, request)?;
     for line in problem_notices(&setup.rules) {
         stderr_line(&line);
     }
@@ -27,13 +29,15 @@ pub(crate) fn set_up(process: &Process, options: RunOptions) -> Result<Setup, Fa
 ///
 /// # Errors
 /// For settings that cannot be read.
-pub(crate) fn set_up_silently(process: &Process, options: RunOptions) -> Result<Setup, Failure> {
+pub(crate) fn set_up_silently(
+    process: &Process,
+    options: RunOptions,
+    request: SessionRequest,
+) -> Result<Setup, Failure> {
     let host = Host {
         environment: process.environment.clone(),
         options: RunOptions { looks_up: true, ..options },
-        notices: Arc::new(stderr_line),
-        operator: None,
         called_as: process.called_as.clone(),
     };
-    Ok(host.look(&SessionRequest::new(Process::folder()?))?)
+    Ok(host.look(&SessionRequest { notices: notices(), ..request })?)
 }

@@ -2,6 +2,7 @@
 
 use pollux_host::RunOptions;
 use pollux_policy::{Judgement, Policy, PolicyVerdict, Query, Rule, Subject};
+use pollux_protocol::SessionRequest;
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::command_line::{CommandLine, Gap, read};
@@ -29,9 +30,13 @@ const BROKEN: u8 = 52;
 pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
     let options =
         RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
+    let request = SessionRequest::new(Process::folder()?);
     let is_lint = asked.verb == PolicyVerb::Lint;
-    let setup =
-        if is_lint { set_up_silently(process, options)? } else { set_up(process, options)? };
+    let setup = if is_lint {
+        set_up_silently(process, options, request)?
+    } else {
+        set_up(process, options, request)?
+    };
     let policy = setup.policy("");
     let code = if policy.facts.is_suspended { BROKEN } else { 0 };
     let text = match &asked.verb {

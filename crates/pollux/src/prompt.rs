@@ -1,9 +1,12 @@
 //! `pollux prompt show`: the text that would be sent before the first prompt, and its size in
 //! tokens. Starts no session and calls no model.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use pollux_host::{PromptPreview, RuleOptions, RunOptions};
-use pollux_protocol::estimate;
 use pollux_protocol::plain_text::harmless;
+use pollux_protocol::{NoUser, Operator, SessionRequest, estimate};
 use serde_json::{Value, json};
 
 use crate::arguments::PromptArguments;
@@ -24,16 +27,20 @@ struct Shown {
 /// For settings, or a custom system instruction, that cannot be read.
 pub(crate) async fn answer(process: &Process, asked: PromptArguments) -> Result<String, Failure> {
     let options = RunOptions {
-        model: asked.model,
-        approval_mode: asked.approval_mode,
-        include_directories: asked.include_directories,
         rules: RuleOptions { skip_trust: asked.skip_trust, ..RuleOptions::default() },
         debug: asked.debug,
-        interactive: asked.interactive,
         ..RunOptions::default()
     };
-    let setup = set_up(process, options)?;
-    let (mode, interactive) = (setup.mode.as_str(), setup.options.interactive);
+    let request = SessionRequest {
+        further_folders: asked.include_directories.into_iter().map(PathBuf::from).collect(),
+        model: asked.model,
+        mode: asked.approval_mode,
+        // The preview of a conversation asks no questions.
+        operator: asked.interactive.then(|| Arc::new(NoUser) as Arc<dyn Operator>),
+        ..SessionRequest::new(Process::folder()?)
+    };
+    let setup = set_up(process, options, request)?;
+    let (mode, interactive) = (setup.mode.as_str(), setup.is_interactive());
     let shown = Shown { preview: setup.preview().await?, mode, interactive };
     Ok(if asked.json { format!("{:#}\n", in_json(&shown)) } else { in_words(&shown) })
 }

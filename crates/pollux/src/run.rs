@@ -29,7 +29,7 @@ use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured
 use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
 use crate::signals::Signals;
-use crate::stderr::{can_show_status, stderr_line, wants_colour};
+use crate::stderr::{can_show_status, notices, stderr_line, wants_colour};
 use crate::stdout::text_for_stdout;
 
 /// Error message for `--output-schema` in a conversation.
@@ -85,11 +85,11 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
             Err(failure) => fail(format.get(), &failure, None).await,
         };
     }
-    let is_conversation = setup.options.interactive;
+    let is_conversation = setup.is_interactive();
     if is_conversation && setup.options.answer_schema.is_some() {
         return fail(None, &Failure::general(NO_CONVERSATION), None).await;
     }
-    let chosen = match setup.session(&arguments.session()) {
+    let chosen = match setup.session(&setup.request.start) {
         Ok(chosen) => chosen,
         Err(error) => return fail(format.get(), &error.into(), None).await,
     };
@@ -122,25 +122,29 @@ async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
     let Start { arguments, process, folder, recording } = start;
     let given = arguments.output_schema.as_deref();
     let schema = given.map(|given| OutputSchema::read(given, &folder)).transpose();
+    let answer_schema = schema.map_err(Failure::general)?;
     let is_demo = recording.is_some();
+    let has_user = !is_demo && is_conversation(&arguments, &process)?;
     let options = arguments.options();
     let options = RunOptions {
-        answer_schema: schema.map_err(Failure::general)?,
-        interactive: !is_demo && is_conversation(&arguments, &process)?,
+        answer_schema,
         has_editor: HAS_EDITOR,
         replay: recording.map(ReplaySource::Text).or(options.replay),
         ..options
     };
     let frontend = LineFrontend::new(line_options(&arguments, &process, folder.clone()));
     let Process { called_as, environment } = process;
-    let operator = options.interactive.then(|| frontend.operator());
-    let host = Host { environment, options, notices: frontend.notices(), operator, called_as };
-    let request = SessionRequest { start: arguments.session(), ..SessionRequest::new(folder) };
+    let host = Host { environment, options, called_as };
+    let request = SessionRequest {
+        operator: has_user.then(|| frontend.operator()),
+        notices: frontend.notices(),
+        ..arguments.request(folder)
+    };
     // Without a prompt no item that needs consent takes effect.
     let is_prompted = !arguments.list_sessions && arguments.delete_session.is_none();
     let setup = if !is_prompted {
         host.look(&request)?
-    } else if host.options.interactive {
+    } else if has_user {
         unless_interrupted(&frontend, signals, host.set_up(&request)).await?
     } else {
         host.set_up(&request).await?
@@ -159,7 +163,7 @@ fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Li
         first_prompt: arguments.prompt_interactive.clone(),
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
-        notices: Arc::new(stderr_line),
+        notices: notices(),
     }
 }
 
@@ -195,7 +199,7 @@ fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>
         let listed = store.list().map(|sessions| match format {
             OutputFormat::Text => format_list(&sessions, None, Timestamp::now()),
             OutputFormat::Json | OutputFormat::StreamJson => {
-                format_list_as_json(&sessions, &setup.cwd)
+                format_list_as_json(&sessions, &setup.request.folder)
             }
         });
         return Some(listed.map_err(|error| Failure::general(error.to_string())));

@@ -4,9 +4,11 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 
 use pollux_line::Tone;
 use pollux_protocol::plain_text::{for_terminal, harmless};
+use pollux_protocol::{Notices, Severity};
 
 /// Returns true if standard error is a terminal that shows colours, and the user wants them.
 fn is_coloured() -> bool {
@@ -66,6 +68,11 @@ pub(crate) fn stderr_line(text: &str) {
     let is_terminal = std::io::stderr().is_terminal();
     let line = if is_terminal { for_terminal(text) } else { harmless(text) }.into_owned() + "\n";
     drop(std::io::stderr().lock().write_all(line.as_bytes()));
+}
+
+/// Returns a sink that prints messages to standard error.
+pub(crate) fn notices() -> Arc<dyn Notices> {
+    Arc::new(|_: Severity, text: &str| stderr_line(text))
 }
 
 /// Prints text with its line ends to standard error.

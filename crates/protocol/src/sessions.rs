@@ -1,12 +1,16 @@
 //! Opening, listing and deleting sessions.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 
-use crate::{AgentHandle, ApprovalMode, Part, Todo, TranscriptFrom, TranscriptPage};
+use crate::{
+    AgentHandle, ApprovalMode, Files, LocalFiles, Notices, Observer, Operator, Part, Severity,
+    Todo, TranscriptFrom, TranscriptPage,
+};
 
 /// Start of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,22 +32,52 @@ impl Default for SessionStart {
 
 /// Request for a session. The options of the implementation, and the settings that apply in the
 /// folder, determine everything that the request leaves open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SessionRequest {
     /// Absolute path of the project's folder.
     pub folder: PathBuf,
+    /// Workspace folders in addition to the project's folder and those of the settings. They may be
+    /// relative to the project's folder, or begin with `~/`.
+    pub further_folders: Vec<PathBuf>,
     /// Start of the session.
     pub start: SessionStart,
     /// Model, by name or alias.
     pub model: Option<String>,
     /// Approval mode.
     pub mode: Option<ApprovalMode>,
+    /// Connection to the user for questions before the session runs, such as whether to trust the
+    /// folder; `None` for a session without a user, in which nobody answers questions.
+    pub operator: Option<Arc<dyn Operator>>,
+    /// Sink for messages that belong to no prompt.
+    pub notices: Arc<dyn Notices>,
+    /// Holder of the text of files, such as an editor.
+    pub files: Arc<dyn Files>,
+    /// Receivers of all events and measurements of the session.
+    pub observers: Vec<Arc<dyn Observer>>,
 }
 
 impl SessionRequest {
-    /// Creates a request for a new session in a folder.
+    /// Creates a request for a new session in a folder, without a user. Messages are dropped, and
+    /// all files are on the disk.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), start: SessionStart::default(), model: None, mode: None }
+        Self {
+            folder: folder.into(),
+            further_folders: Vec::new(),
+            start: SessionStart::default(),
+            model: None,
+            mode: None,
+            operator: None,
+            notices: Arc::new(|_: Severity, _: &str| {}),
+            files: Arc::new(LocalFiles),
+            observers: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for SessionRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("SessionRequest");
+        fields.field("folder", &self.folder).field("start", &self.start).finish_non_exhaustive()
     }
 }
 
@@ -163,7 +197,7 @@ pub struct SessionsError(pub String);
 #[async_trait]
 pub trait Sessions: Send + Sync {
     /// Opens a session. Questions that arise before it runs go to the operator of the
-    /// implementation.
+    /// request.
     ///
     /// # Errors The message for the user.
     async fn open(&self, request: SessionRequest)

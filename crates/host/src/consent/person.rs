@@ -26,7 +26,7 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = EarlierAnswers::of(&store, &beginning.cwd);
+    let known = EarlierAnswers::of(&store, &beginning.request.folder);
     let verdicts = decide(&items, known, ConsentMode::Pinned, true);
     let is_open = |(_, verdict): &(_, &ConsentVerdict)| **verdict == ConsentVerdict::Ask;
     let open: Vec<&ConsentItem> =
@@ -35,7 +35,7 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
         if known == EarlierAnswers::Nothing {
             // An empty record is stored too: items that appear later then count as new. A failure
             // to store it does no harm.
-            drop(ConsentStore::record(&beginning.places, &beginning.cwd, &[]));
+            drop(ConsentStore::record(&beginning.places, &beginning.request.folder, &[]));
         }
         return taking_effect(&items, &verdicts);
     }
@@ -53,11 +53,12 @@ pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operat
         }
     } else if let Err(error) = &store {
         let text = format!("{error}. Answers are not saved until the file is fixed.");
-        beginning.notices.notice(&text);
+        beginning.request.notices.warning(&text);
     } else {
-        beginning.notices.notice(
-            "This folder is trusted, and contains items that you have not been asked about.",
-        );
+        beginning
+            .request
+            .notices
+            .info("This folder is trusted, and contains items that you have not been asked about.");
     }
     let Some(answers) = ask_for_items(&open, operator, &beginning.origin).await else {
         return Accepted::nothing();
@@ -74,9 +75,10 @@ async fn ask_for_trust(
     open: &[&ConsentItem],
     operator: &dyn Operator,
 ) -> Option<TrustLevel> {
-    let (labels, levels): (Vec<_>, Vec<_>) = trust_choices(&beginning.cwd).into_iter().unzip();
+    let (labels, levels): (Vec<_>, Vec<_>) =
+        trust_choices(&beginning.request.folder).into_iter().unzip();
     let request = TrustRequest {
-        folder: beginning.cwd.clone(),
+        folder: beginning.request.folder.clone(),
         items: open.iter().copied().cloned().collect(),
         problems: beginning.found.project_errors().iter().map(ToString::to_string).collect(),
     };
@@ -146,14 +148,14 @@ fn trust_choices(folder: &Path) -> Vec<(String, TrustLevel)> {
 
 /// Stores the answers: those about items first, so that a folder is never trusted without them.
 fn keep(beginning: &mut Beginning, answers: &[(&ConsentItem, bool)], level: Option<TrustLevel>) {
-    let kept = ConsentStore::record(&beginning.places, &beginning.cwd, answers);
+    let kept = ConsentStore::record(&beginning.places, &beginning.request.folder, answers);
     let is_kept = kept.is_ok();
     let text = match kept {
         Ok(()) => summary(answers),
         Err(error) => Some(format!("{error}. The answers apply to this conversation only.")),
     };
     if let Some(text) = text {
-        beginning.notices.notice(&text);
+        beginning.request.notices.info(&text);
     }
     if let Some(level) = level {
         set_trust(beginning, TrustState::Trusted);
@@ -168,9 +170,9 @@ fn set_trust(beginning: &mut Beginning, state: TrustState) {
 }
 
 fn keep_level(beginning: &Beginning, level: TrustLevel) {
-    if let Err(error) = TrustStore::set(&beginning.places, &beginning.cwd, level) {
+    if let Err(error) = TrustStore::set(&beginning.places, &beginning.request.folder, level) {
         let text = format!("{error}. The answer applies to this conversation only.");
-        beginning.notices.notice(&text);
+        beginning.request.notices.warning(&text);
     }
 }
 

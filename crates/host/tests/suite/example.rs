@@ -37,11 +37,13 @@ impl Visit {
         let host = Host {
             environment: environment.clone(),
             options: options.clone(),
-            notices: person.clone(),
-            operator: Some(person.clone()),
             called_as: "frontend".to_owned(),
         };
-        let request = SessionRequest::new(stage.home.project().join(folder));
+        let request = SessionRequest {
+            operator: Some(person.clone()),
+            notices: person.clone(),
+            ..SessionRequest::new(stage.home.project().join(folder))
+        };
         let task = tokio::spawn(async move { talk(&host, request, person).await.unwrap() });
         Self { inputs, page, read: 0, task }
     }

@@ -8,10 +8,10 @@ use futures::StreamExt as _;
 use pollux_config::Environment;
 use pollux_host::{Host, RunOptions};
 use pollux_protocol::{
-    AgentHandle, Event, Observer as _, Op, Part, PromptOutcome, Question, QuestionOutcome,
-    RunningSession, SessionRequest, Sessions,
+    AgentHandle, Event, Observer as _, Op, Operator, Part, PromptOutcome, Question,
+    QuestionOutcome, RunningSession, SessionRequest, Sessions,
 };
-use pollux_scripted::EventLog;
+use pollux_scripted::{EventLog, ScriptedOperator};
 use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, ModelServer, TestHome};
 use serde_json::Value;
 
@@ -39,13 +39,8 @@ impl Stage {
         let text = |value: std::ffi::OsString| value.into_string().unwrap();
         let environment =
             Environment::from_pairs(variables.map(|(name, value)| (text(name), text(value))));
-        let host = Host {
-            environment,
-            options: RunOptions { interactive: true, ..RunOptions::default() },
-            notices: Arc::new(|_: &str| {}),
-            operator: None,
-            called_as: "test".to_owned(),
-        };
+        let host =
+            Host { environment, options: RunOptions::default(), called_as: "test".to_owned() };
         Self { home, server, host, replies }
     }
 
@@ -79,9 +74,12 @@ impl Stage {
         requests
     }
 
-    /// Opens a session through the port. Its events also go to `shared`.
+    /// Opens a session through the port, for a user who makes the first choice of each question
+    /// before it. Its events also go to `shared`.
     pub(crate) async fn open(&self, request: SessionRequest, shared: &Arc<EventLog>) -> Talk {
         let sessions: &dyn Sessions = &self.host;
+        let yes: Arc<dyn Operator> = Arc::new(ScriptedOperator::new(|asked| asked.choose(0)));
+        let request = SessionRequest { operator: request.operator.or(Some(yes)), ..request };
         Talk::new(sessions.open(request).await.unwrap(), shared)
     }
 }

@@ -1,20 +1,19 @@
 //! Conversion of flags to the options of a session.
 
+use std::path::PathBuf;
+
 use pollux_host::{PromptLimits, ReplaySource, RuleOptions, RunOptions};
-use pollux_protocol::SessionStart;
+use pollux_protocol::{SessionRequest, SessionStart};
 
 use super::{Arguments, OutputFormat, RuleArguments};
 
 impl Arguments {
-    /// Returns the options of a run with these flags. The presence of a user and the schema of the
-    /// answer are set by the caller, because the flags alone do not determine them.
+    /// Returns the options of a run with these flags. The schema of the answer is set by
+    /// the caller, because it is in a file.
     pub(crate) fn options(&self) -> RunOptions {
         RunOptions {
-            model: self.model.clone(),
-            approval_mode: self.approval_mode,
             yolo: self.yolo,
             rules: self.rules.options(),
-            include_directories: self.include_directories.clone(),
             limits: PromptLimits {
                 turns: self.max_turns,
                 tool_calls: self.max_tool_calls,
@@ -26,7 +25,6 @@ impl Arguments {
             sandbox: self.sandbox,
             screen_reader: self.screen_reader,
             debug: self.debug,
-            interactive: false,
             has_editor: false,
             looks_up: false,
             output_format: self.output_format.map(OutputFormat::name),
@@ -35,8 +33,18 @@ impl Arguments {
         }
     }
 
-    /// Returns the session that the flags select.
-    pub(crate) fn session(&self) -> SessionStart {
+    /// Returns the request for a session in a folder with these flags, without a user.
+    pub(crate) fn request(&self, folder: PathBuf) -> SessionRequest {
+        SessionRequest {
+            further_folders: self.include_directories.iter().map(PathBuf::from).collect(),
+            start: self.start(),
+            model: self.model.clone(),
+            mode: self.approval_mode,
+            ..SessionRequest::new(folder)
+        }
+    }
+
+    fn start(&self) -> SessionStart {
         match (&self.resume, &self.session_file) {
             (Some(identifier), _) => SessionStart::Resume(identifier.clone()),
             (None, Some(path)) => SessionStart::Import(path.clone()),
@@ -45,8 +53,7 @@ impl Arguments {
     }
 
     fn replay(&self) -> Option<ReplaySource> {
-        let file =
-            |path: &std::path::PathBuf, strict| ReplaySource::File { path: path.clone(), strict };
+        let file = |path: &PathBuf, strict| ReplaySource::File { path: path.clone(), strict };
         let loose = self.fake_responses_non_strict.as_ref().map(|path| file(path, false));
         loose.or_else(|| self.fake_responses.as_ref().map(|path| file(path, true)))
     }
