@@ -175,7 +175,8 @@ fn a_call_is_recorded_with_its_result() {
     let expected = json!({
         "id": "read_file__x", "name": "read_file", "args": {"file_path": "a.txt"},
         "result": [response], "status": "success", "timestamp": "NOW", "resultDisplay": "",
-        "description": "a.txt", "displayName": "ReadFile", "renderOutputAsMarkdown": true
+        "description": "a.txt", "displayName": "ReadFile", "renderOutputAsMarkdown": true,
+        "$pollux": {"kind": "read", "locations": [stage.home.project().join("a.txt")]}
     });
     assert_eq!(call, expected);
     let tokens =
