@@ -7,20 +7,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
+use pollux_input::{EditProposal, KeyDecoder, LineEditor, QuestionSheet, SheetExtent, Survey};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId,
     Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
 
-use crate::editor::Editor;
 use crate::end::ConversationEnd;
-use crate::external_editor::Proposal;
-use crate::keys::Decoder;
 use crate::page::Page;
-use crate::question::{Extent, Sheet};
 use crate::story::{DescribeFailure, Story};
-use crate::survey::Survey;
 use crate::typing::Typing;
 
 mod answering;
@@ -90,22 +86,22 @@ pub(super) struct Conversation<'a> {
     pub(super) page: Page,
     pub(super) work: Work,
     story: Story,
-    decoder: Decoder,
+    decoder: KeyDecoder,
     /// Time at which the decoder no longer waits for the rest of an escape sequence.
     pub(super) escape_end: Option<Instant>,
-    draft: Editor,
+    draft: LineEditor,
     /// Approval mode, which the label of the prompt shows.
     mode: ApprovalMode,
     /// Completion of the draft, while it is computed.
     pub(super) completion: Option<Completion>,
     /// Answer to the question on the page.
-    answer: Editor,
+    answer: LineEditor,
     /// Open questions; the first is on the page.
     questions: VecDeque<Question>,
     /// The first question as it is shown.
-    sheet: Sheet,
+    sheet: QuestionSheet,
     /// Proposal that the user wants to change in an external editor.
-    pub(super) to_edit: Option<Proposal>,
+    pub(super) to_edit: Option<EditProposal>,
     /// Questions of the model, if the question on the page is one of them.
     survey: Option<Survey>,
     /// Input for a command that waits for it.
@@ -126,14 +122,14 @@ impl<'a> Conversation<'a> {
             page,
             work: Work::Idle,
             story: Story::new(setting.model.clone(), setting.describe_failure),
-            decoder: Decoder::default(),
+            decoder: KeyDecoder::default(),
             escape_end: None,
-            draft: Editor::default(),
+            draft: LineEditor::default(),
             mode: setting.mode,
             completion: None,
-            answer: Editor::default(),
+            answer: LineEditor::default(),
             questions: VecDeque::new(),
-            sheet: Sheet::default(),
+            sheet: QuestionSheet::default(),
             to_edit: None,
             survey: None,
             typing: Typing::default(),
@@ -421,7 +417,7 @@ impl<'a> Conversation<'a> {
             self.page.line(&survey.text());
             self.survey = Some(survey);
         } else {
-            self.show_question(Extent::default());
+            self.show_question(SheetExtent::default());
         }
     }
 }

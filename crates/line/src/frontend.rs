@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use pollux_input::{HISTORY_LINES, Workbench};
 use pollux_protocol::{ExternalEditor, Notices, Operator, RunningSession, SessionFacts};
 
 use crate::conversation::{Conversation, Preparation, Setting};
 use crate::end::ConversationEnd;
-use crate::external_editor::Workbench;
 use crate::greeting::{LastMessages, greeting};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::page::{Page, PageLook};
 use crate::screen::{Screen, Signals, columns};
+use crate::story;
 use crate::terminal::{self, Changes, Modes};
-use crate::{editor, story};
 
 /// Everything that a conversation needs besides its session.
 pub struct LineOptions {
@@ -96,7 +96,7 @@ impl LineFrontend {
         };
         let edits = facts.temporary_folder.join("edits");
         let bench = Workbench::new(Arc::clone(&self.options.editor), edits);
-        let earlier = session.recent_prompts(editor::HISTORY);
+        let earlier = session.recent_prompts(HISTORY_LINES);
         let last = match &resumed {
             Some(_) => LastMessages::read(session.as_ref()).await,
             None => LastMessages::default(),

@@ -1,10 +1,9 @@
 //! The first lines of a conversation.
 
+use pollux_input::narration::cut;
 use pollux_protocol::{
     Part, ResumedState, RunningSession, SessionFacts, Todo, TranscriptFrom, TranscriptItem,
 };
-
-use crate::narration::cut;
 
 /// Maximum number of to-do items that are listed.
 const SHOWN_TODOS: usize = 12;

@@ -6,26 +6,16 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use pollux_config::consent::{by_kind, counted, short};
-use pollux_protocol::plain_text::visible;
+use pollux_input::{
+    CONSENT_ANSWERS, ConsentAnswer, ConsentSheet, QuestionSheet, SheetDecision, SheetExtent,
+};
 use pollux_protocol::{
     ConsentItem, Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject,
-    TrustRequest,
 };
 use tokio::sync::Mutex;
 
 use crate::output::Stdout;
-use crate::question::{Decided, Extent, Sheet};
 use crate::terminal::{self, Typed};
-
-/// Maximum number of lines that are shown of one item.
-const SHOWN_LINES: usize = 16;
-/// Maximum number of characters that are shown of one of these lines.
-const SHOWN_CHARACTERS: usize = 400;
-
-/// Explanation of the answers about items, shown once.
-const ANSWERS: &str = "Each of these takes effect only after your yes: y is yes, Enter is no.\n\
-     all is yes to the rest of the group, none is no to everything that is left.";
 
 /// The user at the terminal. A question ends without an answer if its future is dropped.
 #[derive(Default)]
@@ -67,11 +57,7 @@ impl Operator for TerminalOperator {
     async fn ask(&self, asked: Question) -> QuestionReply {
         let mut talk = self.0.lock().await;
         let reply = match &asked.subject {
-            QuestionSubject::Trust(request) => {
-                talk.print(&introduction(request));
-                talk.choose(&asked).await
-            }
-            QuestionSubject::SignIn { .. } => talk.choose(&asked).await,
+            QuestionSubject::Trust(_) | QuestionSubject::SignIn { .. } => talk.choose(&asked).await,
             QuestionSubject::Consent(items) => talk.consent(&asked, items).await,
             // Questions of these kinds are asked by the conversation.
             QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => {
@@ -104,7 +90,7 @@ impl Talk {
 
     /// Shows a question and asks for one of its numbered choices.
     async fn choose(&mut self, asked: &Question) -> QuestionReply {
-        let sheet = Sheet::new(asked, Path::new(""), Extent::Whole);
+        let sheet = QuestionSheet::new(asked, Path::new(""), SheetExtent::Whole);
         self.print(&format!("{}\n", sheet.text));
         let label = sheet.label(false);
         loop {
@@ -112,8 +98,8 @@ impl Talk {
                 return asked.reply(QuestionOutcome::Cancel);
             };
             match sheet.decision(&line) {
-                Some(Decided::Reply(outcome)) => return asked.reply(outcome),
-                Some(Decided::ShowAll) | None => self.print(&format!("{}\n", sheet.remark())),
+                Some(SheetDecision::Reply(outcome)) => return asked.reply(outcome),
+                Some(SheetDecision::ShowAll) | None => self.print(&format!("{}\n", sheet.remark())),
             }
         }
     }
@@ -121,26 +107,22 @@ impl Talk {
     /// Asks about each item of a group. The end of the input refuses all remaining items.
     async fn consent(&mut self, asked: &Question, group: &[ConsentItem]) -> QuestionReply {
         if !std::mem::replace(&mut self.explained, true) {
-            self.print(&format!("\n{ANSWERS}\n"));
+            self.print(&format!("\n{CONSENT_ANSWERS}\n"));
         }
+        let sheet = ConsentSheet::new(group);
         if !self.refuses_rest {
-            self.print(&group_text(group));
+            self.print(&sheet.text());
         }
-        let is_whole = group.iter().all(is_shown_whole);
         let mut allows_rest = false;
         let mut consents = Vec::with_capacity(group.len());
-        for (number, item) in (1..).zip(group) {
+        for number in 1..=group.len() {
             while !allows_rest && !self.refuses_rest && consents.len() < number {
-                let label = format!("Allow {number}, {}? [y/N] ", short(&item.name));
-                let line = self.line(&label).await;
-                match ItemAnswer::read(line.as_deref(), is_whole) {
-                    Some(ItemAnswer::One(yes)) => consents.push(yes),
-                    Some(ItemAnswer::All) => allows_rest = true,
-                    Some(ItemAnswer::None) => self.refuses_rest = true,
-                    None if is_whole => self.print("Type y, n, all or none and press Enter.\n"),
-                    None => self.print(
-                        "Type y, n or none and press Enter. all needs a group that is shown whole.\n",
-                    ),
+                let line = self.line(&sheet.label(number)).await;
+                match sheet.answer(line.as_deref()) {
+                    Some(ConsentAnswer::One(yes)) => consents.push(yes),
+                    Some(ConsentAnswer::All) => allows_rest = true,
+                    Some(ConsentAnswer::None) => self.refuses_rest = true,
+                    None => self.print(&format!("{}\n", sheet.remark())),
                 }
             }
             if consents.len() < number {
@@ -151,77 +133,3 @@ impl Talk {
         QuestionReply { modification, ..asked.reply(QuestionOutcome::ProceedOnce) }
     }
 }
-
-/// Answer about an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ItemAnswer {
-    /// Consent to this item, or refusal of it.
-    One(bool),
-    /// Consent to the rest of the group.
-    All,
-    /// Refusal of all remaining items.
-    None,
-}
-
-impl ItemAnswer {
-    /// Parses a line. `all` is not accepted for a group of which some text was not shown. The end
-    /// of the input refuses all remaining items.
-    fn read(line: Option<&str>, is_whole: bool) -> Option<Self> {
-        let Some(line) = line else { return Some(Self::None) };
-        match line.trim().to_lowercase().as_str() {
-            "" | "n" | "no" => Some(Self::One(false)),
-            "y" | "yes" => Some(Self::One(true)),
-            "all" if is_whole => Some(Self::All),
-            "none" => Some(Self::None),
-            _ => None,
-        }
-    }
-}
-
-/// Returns a description of the folder and its contents.
-fn introduction(request: &TrustRequest) -> String {
-    let mut lines = vec![
-        "Do you trust the files in this folder?".to_owned(),
-        format!("  {}", visible(&request.folder.display().to_string())),
-    ];
-    if request.items.is_empty() {
-        lines.push("Nothing in it would run a program or loosen a rule. Its GEMINI.md, its settings and its .env would be read.".to_owned());
-    } else {
-        let items: Vec<&ConsentItem> = request.items.iter().collect();
-        lines.push("This folder contains:".to_owned());
-        lines.extend(by_kind(&items).iter().map(|(kind, names)| format!("  {kind}: {names}")));
-        lines.push("Each of these is asked about on its own if you trust the folder.".to_owned());
-    }
-    lines.extend(request.problems.iter().map(|problem| visible(problem)));
-    lines.join("\n") + "\n"
-}
-
-/// Returns the text of a group: every item with the commands that it would run.
-fn group_text(group: &[ConsentItem]) -> String {
-    let Some(first) = group.first() else { return String::new() };
-    let mut lines = vec![String::new(), format!("{}:", counted(&first.kind, group.len()))];
-    for (number, item) in (1..).zip(group) {
-        lines.push(format!("  {number}. {}", short(&item.name)));
-        lines.extend(shown(item).into_iter().map(|line| format!("       {line}")));
-    }
-    lines.join("\n") + "\n"
-}
-
-/// Returns an item's lines. A long item is cut, and identified by the hash of its full text.
-fn shown(item: &ConsentItem) -> Vec<String> {
-    let cut = |line: &str| -> String { line.chars().take(SHOWN_CHARACTERS).collect() };
-    let lines = item.detail.lines().take(SHOWN_LINES);
-    let mut lines: Vec<String> = lines.map(|line| visible(&cut(line))).collect();
-    if !is_shown_whole(item) {
-        lines.push(format!("[cut here; SHA-256 of all of it: {}]", item.hash));
-    }
-    lines
-}
-
-fn is_shown_whole(item: &ConsentItem) -> bool {
-    let lines: Vec<&str> = item.detail.lines().collect();
-    lines.len() <= SHOWN_LINES && lines.iter().all(|line| line.chars().count() <= SHOWN_CHARACTERS)
-}
-
-#[cfg(test)]
-mod tests;

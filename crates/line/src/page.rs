@@ -4,12 +4,12 @@
 //! it never positions the cursor, and printed text never changes, except for the input line and a
 //! screen that the user clears. Pure: the output goes to a buffer.
 
+use pollux_input::{Tone, TonedLine};
 use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::editor::tail;
-use crate::tone::{Tone, TonedLine};
+use crate::colour::paint;
 use crate::wrap::WordWrap;
 
 /// Maximum number of bytes on either side of the cursor that are considered for display.
@@ -117,7 +117,7 @@ impl Page {
                 wrap.push(line, self.columns) + &wrap.flush(self.columns)
             };
             for row in wrapped.split('\n') {
-                self.push(&tone.paint(row));
+                self.push(&paint(tone, row));
                 self.push("\n");
             }
         }
@@ -254,7 +254,8 @@ impl Row {
     /// last column stays free: a character there would wrap on some terminals.
     fn fit(label: &str, before: &str, after: &str, columns: usize) -> Self {
         let room = columns.saturating_sub(1 + label.width());
-        let before = blank(tail(before, NEAR));
+        let before =
+            blank(&before[before.floor_char_boundary(before.len().saturating_sub(NEAR))..]);
         let after = blank(&after[..after.floor_char_boundary(NEAR)]);
         // Some of the text right of the cursor is always visible.
         let before_room = room - after.width().min(room / 3);

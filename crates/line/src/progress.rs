@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use pollux_input::narration::{self, cut};
+use pollux_input::{LiveLines, Tone, TonedLine};
 use pollux_protocol::{CallId, CallStatus, Display, Event, FinishedCall, LiveOutput, ToolKind};
-
-use crate::live_lines::LiveLines;
-use crate::narration::{self, cut};
-use crate::tone::{Tone, TonedLine};
 
 /// Interval of live output and of the status.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use futures::future::OptionFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
+use pollux_input::{EditProposal, Workbench};
 use pollux_protocol::{Op, Part, SessionsError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
 use crate::conversation::{Completion, Conversation, Work};
 use crate::end::ConversationEnd;
-use crate::external_editor::{Proposal, Workbench};
 use crate::output::Stdout;
 use crate::page::Page;
 use crate::terminal::{self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed};
@@ -169,7 +169,7 @@ impl Screen {
     /// Lends the terminal to the editor; fails if a signal ends the program in the meantime.
     async fn edit(
         &mut self,
-        proposal: &Proposal,
+        proposal: &EditProposal,
         talk: &mut Conversation<'_>,
         signals: &mut Signals<'_>,
     ) -> Result<Result<Option<String>, String>, ConversationEnd> {

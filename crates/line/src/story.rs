@@ -2,12 +2,11 @@
 
 use std::time::Instant;
 
+use pollux_input::{Tone, narration};
 use pollux_protocol::{CommandOutcome, Event, PromptOutcome, RetryNotice, Severity};
 
-use crate::narration;
 use crate::page::Page;
 use crate::progress::Progress;
-use crate::tone::Tone;
 
 /// Function that returns the message for a prompt that failed; `None` for every other end.
 pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;

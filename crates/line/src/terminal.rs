@@ -4,9 +4,8 @@
 
 use std::io::ErrorKind;
 
+use pollux_input::InputMode;
 use tokio::sync::mpsc;
-
-use crate::keys::InputMode;
 
 /// Maximum number of bytes of one read.
 const CHUNK: usize = 64 << 10;

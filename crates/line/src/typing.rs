@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
+use pollux_input::{EditOutcome, KeyPress, LineEditor};
 use pollux_protocol::{AwaitedInput, CallId, Event, LiveOutput};
-
-use crate::editor::{Edited, Editor};
-use crate::keys::Key;
 
 /// Maximum number of lines that are shown of the screen of a waiting command.
 const SHOWN_LINES: usize = 12;
@@ -27,7 +25,7 @@ struct Asked {
     call_id: CallId,
     secret: bool,
     /// Editor for the input, which is stored nowhere else.
-    entry: Editor,
+    entry: LineEditor,
 }
 
 impl Typing {
@@ -74,7 +72,7 @@ impl Typing {
         self.asked = Some(Asked {
             call_id: call_id.clone(),
             secret: awaited.secret,
-            entry: Editor::default(),
+            entry: LineEditor::default(),
         });
         let screen = self.screens.get(call_id).map_or("", String::as_str);
         let lines: Vec<&str> = screen.lines().collect();
@@ -89,22 +87,25 @@ impl Typing {
     }
 
     /// Handles a key; returns the bytes for the command when a line is complete.
-    pub(super) fn press(&mut self, key: Key) -> Option<(CallId, Vec<u8>)> {
+    pub(super) fn press(&mut self, key: KeyPress) -> Option<(CallId, Vec<u8>)> {
         let asked = self.asked.as_mut()?;
         let bytes = match asked.entry.press(key) {
-            Edited::Submitted(line) => format!("{line}\r").into_bytes(),
+            EditOutcome::Submitted(line) => format!("{line}\r").into_bytes(),
             // A backslash at the end has no special meaning here.
-            Edited::Continued => {
+            EditOutcome::Continued => {
                 let line = asked.entry.take_above();
                 format!("{}\\\r", line.trim_end_matches('\n')).into_bytes()
             }
-            Edited::EndOfInput => vec![0x04],
-            Edited::Line | Edited::TooLong | Edited::ClearScreen | Edited::ExternalEditor => {
+            EditOutcome::EndOfInput => vec![0x04],
+            EditOutcome::Line
+            | EditOutcome::TooLong
+            | EditOutcome::ClearScreen
+            | EditOutcome::ExternalEditor => {
                 return None;
             }
         };
         // The typed text is dropped: it may have been a secret.
-        asked.entry = Editor::default();
+        asked.entry = LineEditor::default();
         Some((asked.call_id.clone(), bytes))
     }
 }
@@ -133,14 +134,14 @@ mod tests {
     }
 
     fn type_line(typing: &mut Typing, line: &str) -> Option<(CallId, Vec<u8>)> {
-        assert_eq!(typing.press(Key::Text(line.into())), None);
-        typing.press(Key::Enter)
+        assert_eq!(typing.press(KeyPress::Text(line.into())), None);
+        typing.press(KeyPress::Enter)
     }
 
     #[test]
     fn a_line_goes_to_the_command_that_asks() {
         let mut typing = Typing::default();
-        assert_eq!(typing.press(Key::Enter), None);
+        assert_eq!(typing.press(KeyPress::Enter), None);
         typing.hear(&screen("a", &["Welcome", "Name?"]));
         let reported = typing.hear(&asks("a", false)).unwrap();
         assert!(
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(type_line(&mut typing, "Ada"), to("Ada\r"));
         assert_eq!(type_line(&mut typing, r"C:\"), to("C:\\\r"));
         assert_eq!(type_line(&mut typing, ""), to("\r"));
-        assert_eq!(typing.press(Key::EndOfInput), to("\u{4}"));
+        assert_eq!(typing.press(KeyPress::EndOfInput), to("\u{4}"));
         typing.hear(&output("b", LiveOutput::Input(None)));
         assert!(typing.is_asked());
         typing.hear(&output("a", LiveOutput::Input(None)));
@@ -164,10 +165,10 @@ mod tests {
     fn a_secret_is_never_shown() {
         let mut typing = Typing::default();
         typing.hear(&asks("a", true));
-        typing.press(Key::Text("hunter2".into()));
+        typing.press(KeyPress::Text("hunter2".into()));
         assert_eq!(typing.row(), Some((SECRET_LABEL, "", "")));
-        assert_eq!(typing.press(Key::Enter), Some((CallId::new("a"), b"hunter2\r".to_vec())));
-        typing.press(Key::Up);
+        assert_eq!(typing.press(KeyPress::Enter), Some((CallId::new("a"), b"hunter2\r".to_vec())));
+        typing.press(KeyPress::Up);
         assert!(!format!("{typing:?}").contains("hunter2"));
     }
 

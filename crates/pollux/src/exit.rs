@@ -18,8 +18,8 @@
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
 use pollux_host::HostError;
+use pollux_input::narration::CUT_OFF;
 use pollux_line::ConversationEnd;
-use pollux_line::narration::CUT_OFF;
 use pollux_protocol::{
     Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, TurnLimit,
     Unsatisfied,

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use futures::future::OptionFuture;
 use futures::{FutureExt, StreamExt};
 use pollux_host::notice_text;
-use pollux_line::{Broken, Progress, Stdout, Tone, TonedLine};
+use pollux_input::{Tone, TonedLine};
+use pollux_line::{Broken, Progress, Stdout};
 use pollux_protocol::{
     AgentHandle, CommandOutcome, Display, Envelope, Event, FinishedCall, Op, PromptOutcome,
     RetryNotice,

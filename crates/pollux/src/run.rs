@@ -16,7 +16,8 @@ use pollux_host::{
     ChosenSession, Host, OutputSchema, PreparedSession, PromptSource, ReplaySource, RunOptions,
     Setup,
 };
-use pollux_line::{Broken, HAS_EDITOR, LineFrontend, LineOptions, Stdout};
+use pollux_input::HAS_EDITOR;
+use pollux_line::{Broken, LineFrontend, LineOptions, Stdout};
 use pollux_protocol::{Op, RunningSession, SessionRequest};
 use pollux_session::{
     SessionError, SessionStore, Statistics, format_deleted, format_list, format_list_as_json,

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
-use pollux_line::Tone;
+use pollux_input::Tone;
+use pollux_line::paint;
 use pollux_protocol::plain_text::{for_terminal, harmless};
 use pollux_protocol::{Notices, Severity};
 
@@ -37,7 +38,7 @@ pub(crate) fn stderr_toned(tone: Tone, text: &str) {
         return stderr_line(text);
     }
     let text = for_terminal(text);
-    let lines = text.split('\n').map(|line| tone.paint(line) + "\n").collect::<String>();
+    let lines = text.split('\n').map(|line| paint(tone, line) + "\n").collect::<String>();
     drop(std::io::stderr().lock().write_all(lines.as_bytes()));
 }
 

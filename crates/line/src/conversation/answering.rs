@@ -1,39 +1,38 @@
 //! Answers to the question on the page.
 
+use pollux_input::{
+    EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, SurveyStep,
+    is_words,
+};
 use pollux_protocol::{
     Confirmation, ConfirmationKind, Modification, Op, Question, QuestionOutcome, QuestionReply,
     QuestionSubject,
 };
 
 use super::Conversation;
-use crate::editor::Edited;
-use crate::external_editor::Proposal;
-use crate::keys::Key;
-use crate::question::{self, Decided, Extent, Sheet};
-use crate::survey::Step;
 
 impl Conversation<'_> {
     /// Handles a key. `is_one_line` is true if the key belongs to a chunk with at most one line.
     /// Chunks with more lines were pasted or typed before the question appeared, and do not answer
     /// it.
-    pub(super) fn edit_answer(&mut self, key: Key, is_one_line: bool) {
+    pub(super) fn edit_answer(&mut self, key: KeyPress, is_one_line: bool) {
         match self.answer.press(key) {
-            Edited::Line | Edited::ClearScreen | Edited::ExternalEditor => {}
-            Edited::Continued | Edited::TooLong => self.ask_again(),
-            Edited::Submitted(line) if self.survey.is_some() => {
+            EditOutcome::Line | EditOutcome::ClearScreen | EditOutcome::ExternalEditor => {}
+            EditOutcome::Continued | EditOutcome::TooLong => self.ask_again(),
+            EditOutcome::Submitted(line) if self.survey.is_some() => {
                 self.answer_survey(&line, is_one_line);
             }
-            Edited::Submitted(_) if !is_one_line => self.ask_again(),
-            Edited::Submitted(line) => match self.sheet.decision(&line) {
-                Some(Decided::Reply(outcome)) => self.take(outcome),
-                Some(Decided::ShowAll) => self.show_question(Extent::Whole),
-                None if self.takes_feedback() && question::is_words(&line) => {
+            EditOutcome::Submitted(_) if !is_one_line => self.ask_again(),
+            EditOutcome::Submitted(line) => match self.sheet.decision(&line) {
+                Some(SheetDecision::Reply(outcome)) => self.take(outcome),
+                Some(SheetDecision::ShowAll) => self.show_question(SheetExtent::Whole),
+                None if self.takes_feedback() && is_words(&line) => {
                     let words = Modification::Feedback(line.trim().to_owned());
                     self.reply_with(QuestionOutcome::ProceedOnce, Some(words));
                 }
                 None => self.ask_again(),
             },
-            Edited::EndOfInput => self.reply(QuestionOutcome::Cancel),
+            EditOutcome::EndOfInput => self.reply(QuestionOutcome::Cancel),
         }
     }
 
@@ -59,7 +58,7 @@ impl Conversation<'_> {
             return self.reply(outcome);
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.to_edit = Some(Proposal { name, text: proposed.clone() });
+        self.to_edit = Some(EditProposal { name, text: proposed.clone() });
         self.page.keep_row();
         self.page.line("Modify in progress: Save and close external editor to continue");
     }
@@ -94,15 +93,15 @@ impl Conversation<'_> {
         let Some(survey) = &mut self.survey else { return };
         let line = if is_one_line { line } else { "" };
         match survey.answer(line) {
-            Step::Done(answers) => {
+            SurveyStep::Done(answers) => {
                 self.reply_with(QuestionOutcome::ProceedOnce, Some(Modification::Answers(answers)));
             }
-            Step::Again(remark) => {
+            SurveyStep::Again(remark) => {
                 self.answer.clear();
                 self.page.keep_row();
                 self.page.line(&remark);
             }
-            Step::Next => {
+            SurveyStep::Next => {
                 let text = survey.text();
                 self.answer.clear();
                 self.page.keep_row();
@@ -112,11 +111,11 @@ impl Conversation<'_> {
     }
 
     /// Prints the question at the front of the queue.
-    pub(super) fn show_question(&mut self, extent: Extent) {
+    pub(super) fn show_question(&mut self, extent: SheetExtent) {
         self.answer.clear();
         self.page.keep_row();
         let Some(question) = self.questions.front() else { return };
-        self.sheet = Sheet::new(question, &self.setting.folder, extent);
+        self.sheet = QuestionSheet::new(question, &self.setting.folder, extent);
         self.page.lines(&self.sheet.lines());
     }
 

@@ -2,6 +2,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use futures::StreamExt;
+use pollux_input::InputMode;
 use pollux_protocol::{
     AgentGone, CallId, Command, CommandContext, CommandError, CommandSet, Live, Origin,
     PromptOutcome, QuestionChoice, QuestionReply,
@@ -9,7 +10,6 @@ use pollux_protocol::{
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::keys::InputMode;
 use crate::page::PageLook;
 
 /// A command that is never run.

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use pollux_input::{EditOutcome, EditProposal, InputMode, KeyPress};
 use pollux_protocol::Op;
 
 use super::Conversation;
-use crate::editor::Edited;
-use crate::external_editor::Proposal;
-use crate::keys::{InputMode, Key};
 
 /// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
 /// delays the rest of a sequence, and shorter than a person needs for the next key.
@@ -28,8 +26,8 @@ impl Conversation<'_> {
         self.press(keys);
     }
 
-    fn press(&mut self, keys: Vec<Key>) {
-        let is_end = |key: &Key| matches!(key, Key::Enter | Key::Newline);
+    fn press(&mut self, keys: Vec<KeyPress>) {
+        let is_end = |key: &KeyPress| matches!(key, KeyPress::Enter | KeyPress::Newline);
         let is_one_line =
             keys.iter().filter(|key| is_end(key)).count() == 1 && keys.last().is_some_and(is_end);
         for key in keys {
@@ -37,11 +35,11 @@ impl Conversation<'_> {
                 return;
             }
             // Characters of the same chunk are shown before their line ends.
-            if key == Key::Enter && !self.page.is_echoing() {
+            if key == KeyPress::Enter && !self.page.is_echoing() {
                 self.show();
             }
             // Answers and input for commands have one line.
-            let as_line = if key == Key::Newline { Key::Enter } else { key.clone() };
+            let as_line = if key == KeyPress::Newline { KeyPress::Enter } else { key.clone() };
             if !self.questions.is_empty() {
                 self.edit_answer(as_line, is_one_line);
             } else if self.typing.is_asked() {
@@ -52,41 +50,43 @@ impl Conversation<'_> {
         }
     }
 
-    fn edit_draft(&mut self, key: Key) {
-        if key == Key::Tab && self.complete() {
+    fn edit_draft(&mut self, key: KeyPress) {
+        if key == KeyPress::Tab && self.complete() {
             return;
         }
         self.completion = None;
-        if key == Key::Newline {
+        if key == KeyPress::Newline {
             // The rest of the line moves to the next row.
             self.page.show(&self.draft_label(), self.draft.before(), "");
         }
         match self.draft.press(key) {
-            Edited::ClearScreen => self.page.clear_screen(),
-            Edited::ExternalEditor => {
+            EditOutcome::ClearScreen => self.page.clear_screen(),
+            EditOutcome::ExternalEditor => {
                 let name = "prompt.md".to_owned();
-                self.to_edit = Some(Proposal { name, text: self.draft.whole() });
+                self.to_edit = Some(EditProposal { name, text: self.draft.whole() });
             }
-            Edited::Line => {}
-            Edited::Continued => self.page.keep_row(),
-            Edited::Submitted(line) => {
+            EditOutcome::Line => {}
+            EditOutcome::Continued => self.page.keep_row(),
+            EditOutcome::Submitted(line) => {
                 self.page.keep_row();
                 self.submit(line);
             }
-            Edited::TooLong => self.page.line("The line is longer than 8 MiB and was not taken."),
-            Edited::EndOfInput => self.end_draft(),
+            EditOutcome::TooLong => {
+                self.page.line("The line is longer than 8 MiB and was not taken.");
+            }
+            EditOutcome::EndOfInput => self.end_draft(),
         }
     }
 
     /// Handles the end of the input: a prompt that is not sent yet is sent, then the program ends.
     pub(super) fn end_draft(&mut self) {
         if !self.draft.is_empty() {
-            self.edit_draft(Key::Enter);
+            self.edit_draft(KeyPress::Enter);
         }
         self.end();
     }
 
-    fn type_for_command(&mut self, key: Key) {
+    fn type_for_command(&mut self, key: KeyPress) {
         if let Some((call_id, bytes)) = self.typing.press(key) {
             self.page.keep_row();
             self.wish(Op::Key { call_id, bytes });

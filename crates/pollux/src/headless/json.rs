@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
-use pollux_line::narration::warning;
+use pollux_input::narration::warning;
 
 /// Output that collects the text of the last turn and prints one object at the end, indented by two
 /// spaces, without a final newline.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Ending, Opening, Output};
 use crate::stderr::stderr_line;
 use crate::stdout::json_for_stdout;
-use pollux_line::narration::warning;
+use pollux_input::narration::warning;
 
 /// Output that writes events as lines; the last line is always a `result`.
 pub(crate) struct StreamJsonOutput {

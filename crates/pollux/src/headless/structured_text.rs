@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::{json_for_stdout, text_for_stdout};
-use pollux_line::narration::warning;
+use pollux_input::narration::warning;
 
 /// Output that waits for the answer; an answer that does not satisfy the schema is printed
 /// unchanged.

@@ -9,7 +9,7 @@ use pollux_protocol::{Event, InvalidStream, PromptOutcome};
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
 use crate::stdout::text_for_stdout;
-use pollux_line::narration::warning;
+use pollux_input::narration::warning;
 
 /// Output that streams text. Before a tool runs, and at the end, it completes the line.
 pub(crate) struct TextOutput {

@@ -12,26 +12,27 @@ const LONGEST: u64 = 64 << 20;
 
 /// True if an external editor is supported. It needs exclusive use of the terminal, which only Unix
 /// provides.
-pub const IS_THERE: bool = cfg!(unix);
+pub const HAS_EDITOR: bool = cfg!(unix);
 
 /// Text that the user wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Proposal {
+pub struct EditProposal {
     /// Name of the file that the text belongs to.
-    pub(super) name: String,
+    pub name: String,
     /// Whole text.
-    pub(super) text: String,
+    pub text: String,
 }
 
 /// The editor, and the folder for its temporary files.
 #[derive(Clone)]
-pub(super) struct Workbench {
+pub struct Workbench {
     editor: Arc<dyn ExternalEditor>,
     folder: PathBuf,
 }
 
 impl Workbench {
-    pub(super) fn new(editor: Arc<dyn ExternalEditor>, folder: PathBuf) -> Self {
+    /// Creates a workbench; the folder is created for the first edit.
+    pub fn new(editor: Arc<dyn ExternalEditor>, folder: PathBuf) -> Self {
         Self { editor, folder }
     }
 
@@ -40,7 +41,7 @@ impl Workbench {
     ///
     /// # Errors
     /// Message for the user.
-    pub(super) async fn edit(&self, proposal: &Proposal) -> Result<Option<String>, String> {
+    pub async fn edit(&self, proposal: &EditProposal) -> Result<Option<String>, String> {
         let folder = self.folder.join(uuid::Uuid::new_v4().simple().to_string());
         let path = folder.join(&proposal.name);
         let text = proposal.text.as_bytes();
@@ -52,7 +53,7 @@ impl Workbench {
         edited
     }
 
-    async fn open(&self, path: &Path, proposal: &Proposal) -> Result<Option<String>, String> {
+    async fn open(&self, path: &Path, proposal: &EditProposal) -> Result<Option<String>, String> {
         self.editor.open(path).await?;
         let text = pollux_fs::read_text(path, LONGEST).map_err(|error| error.to_string())?.text;
         // The text was read with normalised line ends; the proposal may have others.
@@ -79,7 +80,7 @@ mod tests {
     #[tokio::test]
     async fn what_the_editor_leaves_comes_back() {
         let disk = tempfile::tempdir().unwrap();
-        let proposal = Proposal { name: "it's a.txt".to_owned(), text: "one\r\n".to_owned() };
+        let proposal = EditProposal { name: "it's a.txt".to_owned(), text: "one\r\n".to_owned() };
         let edit = |script| {
             let bench = Workbench::new(Arc::new(Scripted(script)), disk.path().to_owned());
             let proposal = &proposal;

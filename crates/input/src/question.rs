@@ -7,6 +7,7 @@ use pollux_protocol::{
     ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionOutcome, QuestionSubject,
 };
 
+use crate::consent::trust_lines;
 use crate::narration::cut;
 use crate::tone::{Tone, TonedLine};
 
@@ -19,7 +20,7 @@ const EXCERPT_BYTES: usize = 50_000;
 
 /// Part of a question that is on the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Extent {
+pub enum SheetExtent {
     /// The beginning and the end, if the question is too long to read at a glance.
     #[default]
     Excerpt,
@@ -29,7 +30,7 @@ pub(super) enum Extent {
 
 /// Decision that the user can make about a question on the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decided {
+pub enum SheetDecision {
     /// Reply to the question.
     Reply(QuestionOutcome),
     /// Request to see the whole subject.
@@ -38,29 +39,29 @@ pub(super) enum Decided {
 
 /// Question as it is on the page. A subject of which a part is not shown cannot be approved.
 #[derive(Debug, Default)]
-pub(super) struct Sheet {
+pub struct QuestionSheet {
     /// Subject and numbered choices.
-    pub(super) text: String,
+    pub text: String,
     /// True if the subject is a change of a file.
     is_change: bool,
     /// Labels and decisions in the order of their numbers, each with its letter.
-    choices: Vec<(String, Decided, Option<char>)>,
+    choices: Vec<(String, SheetDecision, Option<char>)>,
     /// Decision of the Enter key.
     default: Option<usize>,
 }
 
-impl Sheet {
+impl QuestionSheet {
     /// Prepares a question of a project in `folder`.
-    pub(super) fn new(question: &Question, folder: &Path, extent: Extent) -> Self {
+    pub fn new(question: &Question, folder: &Path, extent: SheetExtent) -> Self {
         let whole = subject(question, folder).join("\n");
-        let excerpt = excerpt(&whole).filter(|_| extent == Extent::Excerpt);
+        let excerpt = excerpt(&whole).filter(|_| extent == SheetExtent::Excerpt);
         let excerpt = excerpt.map(|excerpt| with_commands(excerpt, question));
         let is_cut = excerpt.is_some();
-        let show = ("Show everything".to_owned(), Decided::ShowAll, None);
+        let show = ("Show everything".to_owned(), SheetDecision::ShowAll, None);
         let given = question.choices.iter();
         let given = given.filter(|choice| !is_cut || choice.outcome == QuestionOutcome::Cancel);
         let given = given.map(|choice| {
-            (visible(&choice.label), Decided::Reply(choice.outcome), choice.shortcut)
+            (visible(&choice.label), SheetDecision::Reply(choice.outcome), choice.shortcut)
         });
         let choices: Vec<_> = is_cut.then_some(show).into_iter().chain(given).collect();
         let numbered = (1..).zip(&choices);
@@ -75,7 +76,7 @@ impl Sheet {
     }
 
     /// Returns the lines with their meaning.
-    pub(super) fn lines(&self) -> Vec<TonedLine> {
+    pub fn lines(&self) -> Vec<TonedLine> {
         let tone = |line: &str| match line.strip_prefix("  ") {
             Some(line) if self.is_change => Tone::of_patch(line),
             None if line.starts_with("Careful: ") => Tone::Warning,
@@ -86,7 +87,7 @@ impl Sheet {
 
     /// Returns the decision for a line: the number of a choice, `y` or `n`, or nothing for the
     /// default.
-    pub(super) fn decision(&self, line: &str) -> Option<Decided> {
+    pub fn decision(&self, line: &str) -> Option<SheetDecision> {
         let line = line.trim().to_lowercase();
         let letter = match line.as_str() {
             "" => return self.choices.get(self.default?).map(|(_, decided, _)| *decided),
@@ -99,7 +100,7 @@ impl Sheet {
     }
 
     /// Returns the label that asks for a decision. `words` is true if other text is accepted too.
-    pub(super) fn label(&self, words: bool) -> String {
+    pub fn label(&self, words: bool) -> String {
         let last = self.choices.len();
         let enter = self.default.map(|choice| format!(", Enter for {}", choice + 1));
         let words = if words { ", or type your feedback" } else { "" };
@@ -107,13 +108,13 @@ impl Sheet {
     }
 
     /// Returns the message for a line that is not a decision.
-    pub(super) fn remark(&self) -> String {
+    pub fn remark(&self) -> String {
         format!("Type a number from 1 to {} and press Enter.", self.choices.len())
     }
 }
 
 /// Returns true for a line that contains letters, so it is not a mistyped number.
-pub(super) fn is_words(line: &str) -> bool {
+pub fn is_words(line: &str) -> bool {
     line.chars().any(char::is_alphabetic)
 }
 
@@ -131,8 +132,9 @@ fn subject(question: &Question, folder: &Path) -> Vec<String> {
             "Question: Loop".to_owned(),
             format!("  A potential loop was detected. {}", visible(details)),
         ],
-        // Questions of these kinds are asked before a conversation.
-        QuestionSubject::Trust(_) | QuestionSubject::Consent(_) => Vec::new(),
+        QuestionSubject::Trust(request) => trust_lines(request),
+        // A `ConsentSheet` describes these items.
+        QuestionSubject::Consent(_) => Vec::new(),
         QuestionSubject::SignIn { text } => text.lines().map(visible).collect(),
     }
 }
@@ -280,23 +282,23 @@ mod tests {
         }
     }
 
-    fn sheet(question: &Question, extent: Extent) -> Sheet {
-        Sheet::new(question, Path::new("/p"), extent)
+    fn sheet(question: &Question, extent: SheetExtent) -> QuestionSheet {
+        QuestionSheet::new(question, Path::new("/p"), extent)
     }
 
     fn text(question: &Question, folder: &Path) -> String {
-        Sheet::new(question, folder, Extent::Excerpt).text
+        QuestionSheet::new(question, folder, SheetExtent::Excerpt).text
     }
 
     #[test]
     fn the_label_names_every_way_to_answer() {
         let mut asked = question(run("ls"));
         assert_eq!(
-            sheet(&asked, Extent::Excerpt).label(true),
+            sheet(&asked, SheetExtent::Excerpt).label(true),
             "Choose 1-3, or type your feedback: "
         );
         asked.default = Some(2);
-        assert_eq!(sheet(&asked, Extent::Excerpt).label(false), "Choose 1-3, Enter for 3: ");
+        assert_eq!(sheet(&asked, SheetExtent::Excerpt).label(false), "Choose 1-3, Enter for 3: ");
     }
 
     #[test]
@@ -424,14 +426,14 @@ mod tests {
         for command in [huge_line, many_lines] {
             let mut question = question(run(&command));
             question.default = Some(0);
-            let cut = sheet(&question, Extent::Excerpt);
+            let cut = sheet(&question, SheetExtent::Excerpt);
             assert!(cut.text.contains("  first ") && cut.text.contains("last\n"));
             assert!(cut.text.len() < 2 * EXCERPT_BYTES + 500 && cut.text.contains("[Not shown: "));
             assert!(cut.text.ends_with("?\n  1. Show everything\n  2. No"), "{}", cut.text);
             let decisions = ["", "y", "1", "2", "3", "n"].map(|line| cut.decision(line));
-            let no = Some(Decided::Reply(QuestionOutcome::Cancel));
-            assert_eq!(decisions, [None, None, Some(Decided::ShowAll), no, None, no]);
-            let whole = sheet(&question, Extent::Whole);
+            let no = Some(SheetDecision::Reply(QuestionOutcome::Cancel));
+            assert_eq!(decisions, [None, None, Some(SheetDecision::ShowAll), no, None, no]);
+            let whole = sheet(&question, SheetExtent::Whole);
             let shown: Vec<&str> = whole.text.lines().map(str::trim_start).collect();
             assert!(shown.join("\n").contains(command.trim_end()) && whole.text.ends_with(CHOICES));
             assert!(whole.decision("").is_some());
@@ -450,7 +452,7 @@ mod tests {
 
     #[test]
     fn a_number_or_a_plain_yes_or_no_chooses() {
-        let sheet = sheet(&question(run("ls")), Extent::Excerpt);
+        let sheet = sheet(&question(run("ls")), SheetExtent::Excerpt);
         let table = [
             ("1", Some(QuestionOutcome::ProceedOnce)),
             (" 2 ", Some(QuestionOutcome::ProceedAlways)),
@@ -468,7 +470,7 @@ mod tests {
             ("99999999999999999999999", None),
         ];
         for (line, outcome) in table {
-            assert_eq!(sheet.decision(line), outcome.map(Decided::Reply), "{line:?}");
+            assert_eq!(sheet.decision(line), outcome.map(SheetDecision::Reply), "{line:?}");
         }
     }
 }

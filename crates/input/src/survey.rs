@@ -5,14 +5,14 @@ use pollux_protocol::{SurveyKind, SurveyQuestion};
 
 /// Questions of one call, and the answers so far.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub struct Survey {
     questions: Vec<SurveyQuestion>,
     answers: Vec<String>,
 }
 
 /// Result of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub enum SurveyStep {
     /// The line is not a valid answer; the text is a hint.
     Again(String),
     /// The next question follows.
@@ -22,7 +22,8 @@ pub(super) enum Step {
 }
 
 impl Survey {
-    pub(super) fn new(questions: Vec<SurveyQuestion>) -> Self {
+    /// Creates a survey whose first question is not answered yet.
+    pub fn new(questions: Vec<SurveyQuestion>) -> Self {
         Self { questions, answers: Vec::new() }
     }
 
@@ -31,7 +32,7 @@ impl Survey {
     }
 
     /// Returns the current question with its numbered options.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let Some(question) = self.current() else { return String::new() };
         let place = match self.questions.len() {
             1 => String::new(),
@@ -51,7 +52,7 @@ impl Survey {
     }
 
     /// Returns the label that asks for the answer.
-    pub(super) fn label(&self) -> String {
+    pub fn label(&self) -> String {
         match self.current() {
             Some(SurveyQuestion { kind: SurveyKind::Text, placeholder, .. }) => {
                 match placeholder.trim() {
@@ -68,21 +69,25 @@ impl Survey {
     }
 
     /// Takes a line as the answer to the current question.
-    pub(super) fn answer(&mut self, line: &str) -> Step {
+    pub fn answer(&mut self, line: &str) -> SurveyStep {
         let line = line.trim();
-        let Some(question) = self.current() else { return Step::Done(self.answers.clone()) };
+        let Some(question) = self.current() else { return SurveyStep::Done(self.answers.clone()) };
         if line.is_empty() {
-            return Step::Again(
+            return SurveyStep::Again(
                 "Type an answer and press Enter; Ctrl-C stops the work.".to_owned(),
             );
         }
         match read(question, line) {
             Ok(answer) => self.answers.push(answer),
             Err(last) => {
-                return Step::Again(format!("There are only the numbers from 1 to {last}."));
+                return SurveyStep::Again(format!("There are only the numbers from 1 to {last}."));
             }
         }
-        if self.current().is_some() { Step::Next } else { Step::Done(self.answers.clone()) }
+        if self.current().is_some() {
+            SurveyStep::Next
+        } else {
+            SurveyStep::Done(self.answers.clone())
+        }
     }
 }
 
@@ -158,22 +163,22 @@ mod tests {
         );
         assert_eq!(
             survey.answer("3"),
-            Step::Again("There are only the numbers from 1 to 2.".into())
+            SurveyStep::Again("There are only the numbers from 1 to 2.".into())
         );
-        assert_eq!(survey.answer(" 2 "), Step::Next);
+        assert_eq!(survey.answer(" 2 "), SurveyStep::Next);
         assert!(survey.text().ends_with("  1. Yes\n  2. No"));
-        assert_eq!(survey.answer("2"), Step::Next);
+        assert_eq!(survey.answer("2"), SurveyStep::Next);
         assert_eq!(survey.label(), "Answer: ");
-        assert!(matches!(survey.answer(""), Step::Again(_)));
+        assert!(matches!(survey.answer(""), SurveyStep::Again(_)));
         let answers = ["Postgres", "No", "7"].map(str::to_owned).to_vec();
-        assert_eq!(survey.answer("7"), Step::Done(answers));
+        assert_eq!(survey.answer("7"), SurveyStep::Done(answers));
     }
 
     #[test]
     fn a_letter_answers_a_yes_no_question() {
         for (line, expected) in [("y", "Yes"), ("NO", "No"), ("1", "Yes"), ("perhaps", "perhaps")] {
             let asked = question(SurveyKind::YesNo, &[], false);
-            let done = Step::Done(vec![expected.to_owned()]);
+            let done = SurveyStep::Done(vec![expected.to_owned()]);
             assert_eq!(Survey::new(vec![asked]).answer(line), done, "{line}");
         }
     }
@@ -187,7 +192,7 @@ mod tests {
             ("1 but not 2", true, "1 but not 2"),
         ] {
             let choice = question(SurveyKind::Choice, &["a", "b", "c"], multi_select);
-            let done = Step::Done(vec![expected.to_owned()]);
+            let done = SurveyStep::Done(vec![expected.to_owned()]);
             assert_eq!(Survey::new(vec![choice]).answer(line), done, "{line}");
         }
     }

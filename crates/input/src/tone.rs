@@ -1,7 +1,5 @@
 //! Meaning of lines, which decides their colour on a terminal (see STYLE.md).
 
-use std::borrow::Cow;
-
 /// Meaning of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
@@ -30,18 +28,6 @@ impl Tone {
             _ => Self::Plain,
         }
     }
-
-    /// Returns the text of one line in its colour.
-    pub fn paint(self, text: &str) -> Cow<'_, str> {
-        let code = match self {
-            Self::Plain => return text.into(),
-            Self::Secondary => "2",
-            Self::Error | Self::Removed => "31",
-            Self::Warning => "33",
-            Self::Added => "32",
-        };
-        if text.is_empty() { text.into() } else { format!("\u{1b}[{code}m{text}\u{1b}[0m").into() }
-    }
 }
 
 /// A line with its meaning. The text may contain control characters of models and programs.
@@ -67,10 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_keeps_its_text_and_ends_its_colour() {
-        assert_eq!(Tone::Plain.paint("a"), "a");
-        assert_eq!(Tone::Error.paint("a"), "\u{1b}[31ma\u{1b}[0m");
-        assert_eq!(Tone::Added.paint(""), "");
+    fn lines_of_a_patch_have_their_tone() {
         let tones = ["+a", "-b", "@@ -1 +1 @@", " c", ""].map(Tone::of_patch);
         let expected = [Tone::Added, Tone::Removed, Tone::Secondary, Tone::Plain, Tone::Plain];
         assert_eq!(tones, expected);

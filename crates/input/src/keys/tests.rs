@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use super::{KeyPress as Key, *};
 
 fn text(text: &str) -> Key {
     Key::Text(text.to_owned())
@@ -51,13 +51,13 @@ fn bytes_mean_keys() {
         (b"\x1bO\r", &[text("O"), Key::Enter]),
     ];
     for (bytes, keys) in table {
-        assert_eq!(Decoder::default().decode(bytes, InputMode::Raw), *keys, "{bytes:?}");
+        assert_eq!(KeyDecoder::default().decode(bytes, InputMode::Raw), *keys, "{bytes:?}");
     }
 }
 
 #[test]
 fn a_line_feed_is_the_enter_key_only_in_canonical_mode() {
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     for _ in 0..2 {
         let keys = decoder.decode(b"a\nb\n\x1b\n", InputMode::Canonical);
         assert_eq!(keys, [text("a"), Key::Enter, text("b"), Key::Enter, Key::Newline]);
@@ -69,7 +69,7 @@ fn a_line_feed_is_the_enter_key_only_in_canonical_mode() {
 #[test]
 fn a_paste_has_line_ends_in_every_mode() {
     for mode in [InputMode::Canonical, InputMode::Raw] {
-        let keys = Decoder::default().decode(b"\x1b[200~a\nb\r\x1b[201~\r", mode);
+        let keys = KeyDecoder::default().decode(b"\x1b[200~a\nb\r\x1b[201~\r", mode);
         assert_eq!(keys, [text("a\nb\n"), Key::Enter], "{mode:?}");
     }
 }
@@ -77,14 +77,14 @@ fn a_paste_has_line_ends_in_every_mode() {
 #[test]
 fn the_mode_may_change_within_a_character() {
     let (left, right) = "ü\n".as_bytes().split_at(1);
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     assert_eq!(decoder.decode(left, InputMode::Canonical), []);
     assert_eq!(decoder.decode(right, InputMode::Raw), [text("ü"), Key::Newline]);
 }
 
 #[test]
 fn a_lone_escape_waits_for_what_follows() {
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     assert_eq!(decoder.decode(b"\x1b", InputMode::Raw), []);
     assert_eq!(decoder.decode(b"[A", InputMode::Raw), [Key::Up]);
 }
@@ -97,7 +97,7 @@ fn an_escape_that_nothing_follows_is_a_key() {
         (b"\x1bO", vec![Key::Escape, text("O")]),
         (b"\x1b[12", vec![Key::Escape, text("[12")]),
     ] {
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         assert_eq!(decoder.decode(bytes, InputMode::Raw), []);
         assert!(decoder.is_unsure(), "{bytes:?}");
         assert_eq!(decoder.end_escape(), keys, "{bytes:?}");
@@ -108,7 +108,7 @@ fn an_escape_that_nothing_follows_is_a_key() {
 
 #[test]
 fn the_end_of_a_slow_paste_is_waited_for() {
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     assert_eq!(decoder.decode(b"\x1b[200~a\x1b", InputMode::Raw), [text("a")]);
     assert!(!decoder.is_unsure());
     assert_eq!(decoder.decode(b"[201~\r", InputMode::Raw), [Key::Enter]);
@@ -116,14 +116,14 @@ fn the_end_of_a_slow_paste_is_waited_for() {
 
 #[test]
 fn a_sequence_without_end_is_dropped() {
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     assert_eq!(decoder.decode(format!("\x1b[{}", "1".repeat(100)).as_bytes(), InputMode::Raw), []);
     assert_eq!(decoder.decode(b"x", InputMode::Raw), [text("x")]);
 }
 
 #[test]
 fn the_end_of_a_paste_may_be_lost() {
-    let mut decoder = Decoder::default();
+    let mut decoder = KeyDecoder::default();
     assert_eq!(decoder.decode(b"\x1b[200~a\r", InputMode::Raw), [text("a\n")]);
     decoder.end_paste();
     assert_eq!(decoder.decode(b"\r", InputMode::Raw), [Key::Enter]);
@@ -158,9 +158,9 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let bytes = pieces.concat();
-        let whole = Decoder::default().decode(&bytes, InputMode::Raw);
+        let whole = KeyDecoder::default().decode(&bytes, InputMode::Raw);
         let (left, right) = bytes.split_at(at.index(bytes.len() + 1));
-        let mut decoder = Decoder::default();
+        let mut decoder = KeyDecoder::default();
         let mut cut = decoder.decode(left, InputMode::Raw);
         cut.extend(decoder.decode(right, InputMode::Raw));
         prop_assert_eq!(joined(cut), joined(whole));

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use super::{KeyPress as Key, *};
 
 fn text(text: &str) -> Key {
     Key::Text(text.to_owned())
@@ -8,7 +8,7 @@ fn text(text: &str) -> Key {
 
 /// Types text and presses keys; `|` marks the cursor in the result.
 fn after(keys: impl IntoIterator<Item = Key>) -> String {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     for key in keys {
         editor.press(key);
     }
@@ -48,35 +48,35 @@ fn keys_edit_the_line() {
 
 #[test]
 fn a_backslash_continues_the_line() {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     editor.press(text("one\\"));
-    assert_eq!(editor.press(Key::Enter), Edited::Continued);
+    assert_eq!(editor.press(Key::Enter), EditOutcome::Continued);
     assert!(editor.is_continued() && !editor.is_empty());
     editor.press(text("a path\\\\"));
-    assert_eq!(editor.press(Key::Enter), Edited::Submitted("one\na path\\\\".to_owned()));
+    assert_eq!(editor.press(Key::Enter), EditOutcome::Submitted("one\na path\\\\".to_owned()));
     assert!(editor.is_empty() && !editor.is_continued());
 }
 
 #[test]
 fn a_line_end_is_typed_and_taken_back() {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     editor.press(text("onetwo"));
     for _ in 0..3 {
         editor.press(Key::Left);
     }
-    assert_eq!(editor.press(Key::Newline), Edited::Continued);
+    assert_eq!(editor.press(Key::Newline), EditOutcome::Continued);
     assert_eq!((editor.before(), editor.after(), editor.whole().as_str()), ("", "two", "one\ntwo"));
     editor.press(Key::Backspace);
     assert_eq!((editor.before(), editor.after()), ("one", "two"));
     assert!(!editor.is_continued());
     editor.press(Key::Newline);
     editor.press(Key::Newline);
-    assert_eq!(editor.press(Key::Enter), Edited::Submitted("one\n\ntwo".to_owned()));
+    assert_eq!(editor.press(Key::Enter), EditOutcome::Submitted("one\n\ntwo".to_owned()));
 }
 
 #[test]
 fn the_history_is_searched_backwards() {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     for line in ["git pull", "ls", "git push", "make"] {
         editor.remember(line);
     }
@@ -94,12 +94,12 @@ fn the_history_is_searched_backwards() {
     step(Key::Search);
     step(text("pull"));
     assert_eq!(step(Key::End), found("git pull", ""));
-    assert_eq!(editor.press(Key::Enter), Edited::Submitted("git pull".to_owned()));
+    assert_eq!(editor.press(Key::Enter), EditOutcome::Submitted("git pull".to_owned()));
 }
 
 #[test]
 fn lines_are_called_back() {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     for line in ["one", "two", "two", " "] {
         editor.press(text(line));
         editor.press(Key::Enter);
@@ -115,35 +115,35 @@ fn lines_are_called_back() {
 
 #[test]
 fn the_end_of_input_needs_an_empty_line() {
-    let mut editor = Editor::default();
-    assert_eq!(editor.press(Key::EndOfInput), Edited::EndOfInput);
+    let mut editor = LineEditor::default();
+    assert_eq!(editor.press(Key::EndOfInput), EditOutcome::EndOfInput);
     editor.press(text("x"));
-    assert_eq!(editor.press(Key::EndOfInput), Edited::Line);
+    assert_eq!(editor.press(Key::EndOfInput), EditOutcome::Line);
     editor.clear();
-    assert_eq!(editor.press(Key::EndOfInput), Edited::EndOfInput);
+    assert_eq!(editor.press(Key::EndOfInput), EditOutcome::EndOfInput);
 }
 
 #[test]
 fn a_line_that_is_too_long_is_refused() {
-    let mut editor = Editor::default();
+    let mut editor = LineEditor::default();
     for _ in 0..9 {
         editor.press(text(&"x".repeat(1 << 20)));
     }
     assert_eq!(editor.before(), "", "what cannot be sent is not kept");
     assert!(!editor.is_empty());
-    assert_eq!(editor.press(Key::Enter), Edited::TooLong);
+    assert_eq!(editor.press(Key::Enter), EditOutcome::TooLong);
     editor.press(text("short"));
-    assert_eq!(editor.press(Key::Enter), Edited::Submitted("short".to_owned()));
+    assert_eq!(editor.press(Key::Enter), EditOutcome::Submitted("short".to_owned()));
 }
 
 #[test]
 fn the_history_is_bounded() {
-    let mut editor = Editor::default();
-    for number in 0..2 * HISTORY {
+    let mut editor = LineEditor::default();
+    for number in 0..2 * HISTORY_LINES {
         editor.remember(&number.to_string());
     }
     editor.remember(&"x".repeat(LONGEST_KEPT + 1));
-    assert_eq!(editor.history.len(), HISTORY);
+    assert_eq!(editor.history.len(), HISTORY_LINES);
     assert_eq!(editor.history.last().map(String::as_str), Some("999"));
 }
 
@@ -180,9 +180,9 @@ fn any_key() -> impl Strategy<Value = Key> {
 proptest! {
     #[test]
     fn moving_changes_no_text(keys in prop::collection::vec(any_key(), 0..30)) {
-        let mut editor = Editor::default();
+        let mut editor = LineEditor::default();
         for key in keys {
-            let whole = |editor: &Editor| format!("{}{}", editor.before(), editor.after());
+            let whole = |editor: &LineEditor| format!("{}{}", editor.before(), editor.after());
             let before = whole(&editor);
             let moves = matches!(
                 key,

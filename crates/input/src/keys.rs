@@ -10,7 +10,7 @@ const CTRL_E: u8 = 0x05;
 
 /// A key press, or pasted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Key {
+pub enum KeyPress {
     /// Characters to insert. Pasted text may contain line ends.
     Text(String),
     /// Enter key.
@@ -67,7 +67,7 @@ pub(super) enum Key {
 
 /// Mode of the terminal at the time at which bytes were typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InputMode {
+pub enum InputMode {
     /// The terminal edits the lines itself and sends a line feed for the Enter key.
     Canonical,
     /// Each key arrives by itself: a line feed is Ctrl-J.
@@ -76,7 +76,7 @@ pub(super) enum InputMode {
 
 /// Decoder of keys. Keeps an incomplete character or escape sequence until the next chunk.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub struct KeyDecoder {
     held: Vec<u8>,
     pasting: bool,
 }
@@ -84,15 +84,15 @@ pub(super) struct Decoder {
 /// Meaning of an escape sequence.
 enum Meaning {
     Nothing,
-    Pressed(Key),
+    Pressed(KeyPress),
     PasteBegins,
     PasteEnds,
 }
 
-impl Decoder {
+impl KeyDecoder {
     /// Returns the keys that `bytes`, which were typed in this mode, complete. Bytes that are not
     /// UTF-8 become U+FFFD.
-    pub(super) fn decode(&mut self, bytes: &[u8], mode: InputMode) -> Vec<Key> {
+    pub fn decode(&mut self, bytes: &[u8], mode: InputMode) -> Vec<KeyPress> {
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -107,7 +107,7 @@ impl Decoder {
                 CTRL_X if !self.pasting => {
                     let Some(second) = rest.get(1) else { break };
                     if *second == CTRL_E {
-                        keys.push(Key::ExternalEditor);
+                        keys.push(KeyPress::ExternalEditor);
                     }
                     if *second == CTRL_E { 2 } else { 1 }
                 }
@@ -133,22 +133,22 @@ impl Decoder {
     /// Returns true if the input ends with an ESC that is either the Esc key or the start of an
     /// unfinished escape sequence. Only the time until the next byte tells which one. Pasted text
     /// contains no keys, however slowly it arrives.
-    pub(super) fn is_unsure(&self) -> bool {
+    pub fn is_unsure(&self) -> bool {
         !self.pasting && self.held.first() == Some(&ESC)
     }
 
     /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key; the held bytes
     /// after it are ordinary input.
-    pub(super) fn end_escape(&mut self) -> Vec<Key> {
+    pub fn end_escape(&mut self) -> Vec<KeyPress> {
         let held = std::mem::take(&mut self.held);
-        let mut keys = vec![Key::Escape];
+        let mut keys = vec![KeyPress::Escape];
         let rest = held.strip_prefix(&[ESC]).unwrap_or(&held);
         // An unfinished sequence contains no line feed, so the mode makes no difference.
         keys.extend(self.decode(rest, InputMode::Raw));
         keys
     }
 
-    fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<Key>) {
+    fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<KeyPress>) {
         match meaning {
             Meaning::PasteBegins => self.pasting = true,
             Meaning::PasteEnds => self.pasting = false,
@@ -157,7 +157,7 @@ impl Decoder {
         }
     }
 
-    fn control(&self, byte: u8, mode: InputMode, keys: &mut Vec<Key>) {
+    fn control(&self, byte: u8, mode: InputMode, keys: &mut Vec<KeyPress>) {
         match byte {
             b'\r' | b'\n' if self.pasting => return add_text(keys, "\n"),
             b'\t' if self.pasting => return add_text(keys, "\t"),
@@ -165,41 +165,41 @@ impl Decoder {
             _ => {}
         }
         keys.push(match byte {
-            0x01 => Key::Home,
-            0x02 => Key::Left,
-            0x04 => Key::EndOfInput,
-            0x05 => Key::End,
-            0x06 => Key::Right,
-            0x07 => Key::ExternalEditor,
-            0x08 | 0x7f => Key::Backspace,
-            b'\t' => Key::Tab,
-            b'\n' if mode == InputMode::Raw => Key::Newline,
-            b'\r' | b'\n' => Key::Enter,
-            0x0b => Key::KillRight,
-            0x0c => Key::ClearScreen,
-            0x0e => Key::Down,
-            0x10 => Key::Up,
-            0x12 => Key::Search,
-            0x15 => Key::KillLeft,
-            0x17 => Key::KillWord,
-            0x19 => Key::Yank,
-            0x1f => Key::Undo,
+            0x01 => KeyPress::Home,
+            0x02 => KeyPress::Left,
+            0x04 => KeyPress::EndOfInput,
+            0x05 => KeyPress::End,
+            0x06 => KeyPress::Right,
+            0x07 => KeyPress::ExternalEditor,
+            0x08 | 0x7f => KeyPress::Backspace,
+            b'\t' => KeyPress::Tab,
+            b'\n' if mode == InputMode::Raw => KeyPress::Newline,
+            b'\r' | b'\n' => KeyPress::Enter,
+            0x0b => KeyPress::KillRight,
+            0x0c => KeyPress::ClearScreen,
+            0x0e => KeyPress::Down,
+            0x10 => KeyPress::Up,
+            0x12 => KeyPress::Search,
+            0x15 => KeyPress::KillLeft,
+            0x17 => KeyPress::KillWord,
+            0x19 => KeyPress::Yank,
+            0x1f => KeyPress::Undo,
             _ => return,
         });
     }
 
     /// Leaves the paste mode: the end marker may have been lost.
-    pub(super) fn end_paste(&mut self) {
+    pub fn end_paste(&mut self) {
         self.pasting = false;
     }
 }
 
 /// Appends text; adjacent pieces are joined.
-fn add_text(keys: &mut Vec<Key>, text: &str) {
-    if let Some(Key::Text(last)) = keys.last_mut() {
+fn add_text(keys: &mut Vec<KeyPress>, text: &str) {
+    if let Some(KeyPress::Text(last)) = keys.last_mut() {
         last.push_str(text);
     } else {
-        keys.push(Key::Text(text.to_owned()));
+        keys.push(KeyPress::Text(text.to_owned()));
     }
 }
 
@@ -220,13 +220,13 @@ fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
     Some(match input.get(1..)? {
         [] | [b'O'] => return None,
         [b'[', body @ ..] => return control_sequence(body),
-        [b'O', b'M', ..] => (3, Meaning::Pressed(Key::Enter)),
+        [b'O', b'M', ..] => (3, Meaning::Pressed(KeyPress::Enter)),
         [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
-        [b'b', ..] => (2, Meaning::Pressed(Key::WordLeft)),
-        [b'f', ..] => (2, Meaning::Pressed(Key::WordRight)),
-        [b'd', ..] => (2, Meaning::Pressed(Key::KillWordRight)),
-        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(Key::KillWordLeft)),
-        [b'\r' | b'\n', ..] => (2, Meaning::Pressed(Key::Newline)),
+        [b'b', ..] => (2, Meaning::Pressed(KeyPress::WordLeft)),
+        [b'f', ..] => (2, Meaning::Pressed(KeyPress::WordRight)),
+        [b'd', ..] => (2, Meaning::Pressed(KeyPress::KillWordRight)),
+        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(KeyPress::KillWordLeft)),
+        [b'\r' | b'\n', ..] => (2, Meaning::Pressed(KeyPress::Newline)),
         // An Esc key. The bytes after it are ordinary input.
         _ => (1, Meaning::Nothing),
     })
@@ -240,13 +240,13 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
     let meaning = match (&body[..end], body[end]) {
         (b"200", b'~') => Meaning::PasteBegins,
         (b"201", b'~') => Meaning::PasteEnds,
-        (b"1" | b"7", b'~') => Meaning::Pressed(Key::Home),
-        (b"4" | b"8", b'~') => Meaning::Pressed(Key::End),
-        (b"3", b'~') => Meaning::Pressed(Key::Delete),
+        (b"1" | b"7", b'~') => Meaning::Pressed(KeyPress::Home),
+        (b"4" | b"8", b'~') => Meaning::Pressed(KeyPress::End),
+        (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
         // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.
-        (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(Key::Enter),
-        (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(Key::Newline),
-        (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(Key::Newline),
+        (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(KeyPress::Enter),
+        (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(KeyPress::Newline),
+        (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(KeyPress::Newline),
         (b"1;3" | b"1;5", last) => cursor_key(last, true),
         (b"", last) => cursor_key(last, false),
         _ => Meaning::Nothing,
@@ -263,14 +263,14 @@ fn is_modified_enter(parameters: &[u8]) -> bool {
 
 fn cursor_key(last: u8, by_word: bool) -> Meaning {
     Meaning::Pressed(match (last, by_word) {
-        (b'A', _) => Key::Up,
-        (b'B', _) => Key::Down,
-        (b'C', false) => Key::Right,
-        (b'C', true) => Key::WordRight,
-        (b'D', false) => Key::Left,
-        (b'D', true) => Key::WordLeft,
-        (b'H', _) => Key::Home,
-        (b'F', _) => Key::End,
+        (b'A', _) => KeyPress::Up,
+        (b'B', _) => KeyPress::Down,
+        (b'C', false) => KeyPress::Right,
+        (b'C', true) => KeyPress::WordRight,
+        (b'D', false) => KeyPress::Left,
+        (b'D', true) => KeyPress::WordLeft,
+        (b'H', _) => KeyPress::Home,
+        (b'F', _) => KeyPress::End,
         _ => return Meaning::Nothing,
     })
 }

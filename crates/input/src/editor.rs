@@ -2,12 +2,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::keys::Key;
+use crate::keys::KeyPress;
 
 /// Maximum size of a prompt, in bytes.
 const LONGEST: usize = 8 << 20;
 /// Maximum number of lines in the history.
-pub(super) const HISTORY: usize = 500;
+pub const HISTORY_LINES: usize = 500;
 /// Maximum size of a line in the history, in bytes.
 const LONGEST_KEPT: usize = 64 << 10;
 /// Maximum number of bytes that are searched for the character next to the cursor; no character
@@ -20,7 +20,7 @@ const SHOWN_QUERY: usize = 30;
 
 /// Result of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Edited {
+pub enum EditOutcome {
     /// The content of the line may have changed.
     Line,
     /// The line ended with a backslash: the prompt continues on the next line.
@@ -40,7 +40,7 @@ pub(super) enum Edited {
 /// Line editor. The text is stored as two halves around the cursor, so that the cost of a key does
 /// not depend on its length.
 #[derive(Debug, Default)]
-pub(super) struct Editor {
+pub struct LineEditor {
     /// Earlier lines of a prompt with several lines.
     above: String,
     before: String,
@@ -57,24 +57,24 @@ pub(super) struct Editor {
     search: Option<HistorySearch>,
 }
 
-impl Editor {
+impl LineEditor {
     /// Returns the text left of the cursor.
-    pub(super) fn before(&self) -> &str {
+    pub fn before(&self) -> &str {
         &self.before
     }
 
     /// Returns the text right of the cursor.
-    pub(super) fn after(&self) -> &str {
+    pub fn after(&self) -> &str {
         &self.after
     }
 
     /// Returns true if the prompt has earlier lines.
-    pub(super) fn is_continued(&self) -> bool {
+    pub fn is_continued(&self) -> bool {
         !self.above.is_empty()
     }
 
     /// Returns true if nothing is typed.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.above.is_empty() && self.is_at_empty_line()
     }
 
@@ -83,12 +83,12 @@ impl Editor {
     }
 
     /// Returns and removes the earlier lines of the prompt.
-    pub(super) fn take_above(&mut self) -> String {
+    pub fn take_above(&mut self) -> String {
         std::mem::take(&mut self.above)
     }
 
     /// Removes all typed text.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.above.clear();
         self.set(String::new());
         (self.search, self.undo) = (None, Undo::default());
@@ -97,78 +97,80 @@ impl Editor {
     }
 
     /// Returns the whole prompt.
-    pub(super) fn whole(&self) -> String {
+    pub fn whole(&self) -> String {
         [self.above.as_str(), &self.before, &self.after].concat()
     }
 
     /// Replaces the whole prompt.
-    pub(super) fn replace_whole(&mut self, text: String) {
+    pub fn replace_whole(&mut self, text: String) {
         self.undo.keep(&self.before, &self.after);
         self.above.clear();
         self.set(text);
     }
 
     /// Returns the label of a search in the history; `None` without a search.
-    pub(super) fn search_label(&self) -> Option<String> {
+    pub fn search_label(&self) -> Option<String> {
         self.search.as_ref().map(HistorySearch::label)
     }
 
     /// Returns the line if it is the only one and the cursor is at its end.
-    pub(super) fn only_line(&self) -> Option<&str> {
+    pub fn only_line(&self) -> Option<&str> {
         (self.above.is_empty() && self.after.is_empty()).then_some(self.before.as_str())
     }
 
     /// Replaces the text left of the cursor.
-    pub(super) fn replace_before(&mut self, text: String) {
+    pub fn replace_before(&mut self, text: String) {
         self.undo.keep(&self.before, &self.after);
         self.before = text;
     }
 
     /// Applies a key.
-    pub(super) fn press(&mut self, key: Key) -> Edited {
-        let Some(key) = self.search(key) else { return Edited::Line };
+    pub fn press(&mut self, key: KeyPress) -> EditOutcome {
+        let Some(key) = self.search(key) else { return EditOutcome::Line };
         if self.undo.is_wanted(&key) {
             self.undo.keep(&self.before, &self.after);
         }
         match key {
-            Key::Text(text) => self.insert(&text),
-            Key::Tab => self.insert("\t"),
-            Key::Enter => return self.enter(),
-            Key::Newline => return self.newline(),
-            Key::EndOfInput if self.is_at_empty_line() => return Edited::EndOfInput,
-            Key::ClearScreen => return Edited::ClearScreen,
-            Key::ExternalEditor => return Edited::ExternalEditor,
-            Key::Yank => self.insert(&self.killed.clone()),
-            Key::Undo => self.undo(),
-            Key::Backspace if self.before.is_empty() => self.join_lines(),
-            Key::Backspace => self.before.truncate(last_cluster(&self.before)),
-            Key::Delete | Key::EndOfInput => drop(self.after.drain(..first_cluster(&self.after))),
-            Key::KillLeft => self.kill_left(0),
-            Key::KillRight => self.kill_right(self.after.len()),
-            Key::KillWord => self.kill_left(blank_word_start(&self.before)),
-            Key::KillWordLeft => self.kill_left(word_start(&self.before)),
-            Key::KillWordRight => self.kill_right(word_end(&self.after)),
-            Key::Left => self.move_left(last_cluster(&self.before)),
-            Key::WordLeft => self.move_left(word_start(&self.before)),
-            Key::Home => self.move_left(0),
-            Key::Right => self.move_right(first_cluster(&self.after)),
-            Key::WordRight => self.move_right(word_end(&self.after)),
-            Key::End => self.move_right(self.after.len()),
-            Key::Up => self.up(),
-            Key::Down => self.down(),
+            KeyPress::Text(text) => self.insert(&text),
+            KeyPress::Tab => self.insert("\t"),
+            KeyPress::Enter => return self.enter(),
+            KeyPress::Newline => return self.newline(),
+            KeyPress::EndOfInput if self.is_at_empty_line() => return EditOutcome::EndOfInput,
+            KeyPress::ClearScreen => return EditOutcome::ClearScreen,
+            KeyPress::ExternalEditor => return EditOutcome::ExternalEditor,
+            KeyPress::Yank => self.insert(&self.killed.clone()),
+            KeyPress::Undo => self.undo(),
+            KeyPress::Backspace if self.before.is_empty() => self.join_lines(),
+            KeyPress::Backspace => self.before.truncate(last_cluster(&self.before)),
+            KeyPress::Delete | KeyPress::EndOfInput => {
+                drop(self.after.drain(..first_cluster(&self.after)));
+            }
+            KeyPress::KillLeft => self.kill_left(0),
+            KeyPress::KillRight => self.kill_right(self.after.len()),
+            KeyPress::KillWord => self.kill_left(blank_word_start(&self.before)),
+            KeyPress::KillWordLeft => self.kill_left(word_start(&self.before)),
+            KeyPress::KillWordRight => self.kill_right(word_end(&self.after)),
+            KeyPress::Left => self.move_left(last_cluster(&self.before)),
+            KeyPress::WordLeft => self.move_left(word_start(&self.before)),
+            KeyPress::Home => self.move_left(0),
+            KeyPress::Right => self.move_right(first_cluster(&self.after)),
+            KeyPress::WordRight => self.move_right(word_end(&self.after)),
+            KeyPress::End => self.move_right(self.after.len()),
+            KeyPress::Up => self.up(),
+            KeyPress::Down => self.down(),
             // A search has handled its keys.
-            Key::Escape | Key::Search => {}
+            KeyPress::Escape | KeyPress::Search => {}
         }
-        Edited::Line
+        EditOutcome::Line
     }
 
     /// Adds a line to the history.
-    pub(super) fn remember(&mut self, line: &str) {
+    pub fn remember(&mut self, line: &str) {
         let known = self.history.last().is_some_and(|last| last == line);
         if known || line.trim().is_empty() || line.len() > LONGEST_KEPT {
             return;
         }
-        if self.history.len() == HISTORY {
+        if self.history.len() == HISTORY_LINES {
             self.history.remove(0);
         }
         self.history.push(line.to_owned());
@@ -185,10 +187,10 @@ impl Editor {
         }
     }
 
-    fn enter(&mut self) -> Edited {
+    fn enter(&mut self) -> EditOutcome {
         if self.too_long {
             self.clear();
-            return Edited::TooLong;
+            return EditOutcome::TooLong;
         }
         let mut text = std::mem::take(&mut self.before) + &std::mem::take(&mut self.after);
         self.shown = None;
@@ -197,24 +199,24 @@ impl Editor {
             text.pop();
             self.above.push_str(&text);
             self.above.push('\n');
-            return Edited::Continued;
+            return EditOutcome::Continued;
         }
         let whole = std::mem::take(&mut self.above) + &text;
         self.remember(&whole);
-        Edited::Submitted(whole)
+        EditOutcome::Submitted(whole)
     }
 
     /// Ends the line at the cursor; the rest goes to the next line.
-    fn newline(&mut self) -> Edited {
+    fn newline(&mut self) -> EditOutcome {
         if self.too_long {
             self.clear();
-            return Edited::TooLong;
+            return EditOutcome::TooLong;
         }
         self.above.push_str(&self.before);
         self.above.push('\n');
         self.before.clear();
         self.shown = None;
-        Edited::Continued
+        EditOutcome::Continued
     }
 
     /// Returns to the end of the line above.
@@ -240,9 +242,9 @@ impl Editor {
     }
 
     /// Handles the keys of a search in the history. Returns a key that has another meaning.
-    fn search(&mut self, key: Key) -> Option<Key> {
+    fn search(&mut self, key: KeyPress) -> Option<KeyPress> {
         let Some(search) = &mut self.search else {
-            if key != Key::Search {
+            if key != KeyPress::Search {
                 return Some(key);
             }
             let typed = (self.before.clone(), self.after.clone());
@@ -250,16 +252,16 @@ impl Editor {
             return None;
         };
         let older = match key {
-            Key::Text(text) => {
+            KeyPress::Text(text) => {
                 search.query.push_str(&text);
                 None
             }
-            Key::Backspace => {
+            KeyPress::Backspace => {
                 search.query.pop();
                 None
             }
-            Key::Search => Some(search.found.unwrap_or(self.history.len())),
-            Key::Escape | Key::ExternalEditor => {
+            KeyPress::Search => Some(search.found.unwrap_or(self.history.len())),
+            KeyPress::Escape | KeyPress::ExternalEditor => {
                 (self.before, self.after) = std::mem::take(&mut search.typed);
                 self.search = None;
                 return None;
@@ -326,7 +328,7 @@ fn first_cluster(text: &str) -> usize {
 }
 
 /// Returns the end of a text: `bytes` bytes, extended to the next character boundary.
-pub(super) fn tail(text: &str, bytes: usize) -> &str {
+fn tail(text: &str, bytes: usize) -> &str {
     &text[text.floor_char_boundary(text.len().saturating_sub(bytes))..]
 }
 
@@ -340,23 +342,23 @@ struct Undo {
 
 impl Undo {
     /// Returns true if the line must be kept before this key.
-    fn is_wanted(&mut self, key: &Key) -> bool {
-        let is_word = matches!(key, Key::Text(text) if !text.contains(char::is_whitespace));
+    fn is_wanted(&mut self, key: &KeyPress) -> bool {
+        let is_word = matches!(key, KeyPress::Text(text) if !text.contains(char::is_whitespace));
         let continues = std::mem::replace(&mut self.is_typing, is_word) && is_word;
         let changes = matches!(
             key,
-            Key::Text(_)
-                | Key::Tab
-                | Key::Yank
-                | Key::Backspace
-                | Key::Delete
-                | Key::KillLeft
-                | Key::KillRight
-                | Key::KillWord
-                | Key::KillWordLeft
-                | Key::KillWordRight
+            KeyPress::Text(_)
+                | KeyPress::Tab
+                | KeyPress::Yank
+                | KeyPress::Backspace
+                | KeyPress::Delete
+                | KeyPress::KillLeft
+                | KeyPress::KillRight
+                | KeyPress::KillWord
+                | KeyPress::KillWordLeft
+                | KeyPress::KillWordRight
         );
-        if matches!(key, Key::Enter | Key::Newline) {
+        if matches!(key, KeyPress::Enter | KeyPress::Newline) {
             self.earlier.clear();
         }
         changes && !continues

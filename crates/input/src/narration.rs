@@ -21,7 +21,7 @@ pub fn headline(name: &str, description: &str) -> String {
 }
 
 /// Returns the first lines of a result; empty for a failure.
-pub(crate) fn result(finished: &FinishedCall) -> Vec<TonedLine> {
+pub fn result(finished: &FinishedCall) -> Vec<TonedLine> {
     // Failures are reported by the caller.
     if finished.error.is_some() {
         return Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn result(finished: &FinishedCall) -> Vec<TonedLine> {
 }
 
 /// Returns the whole output for the user as text.
-pub(crate) fn text(finished: &FinishedCall) -> Cow<'_, str> {
+pub fn text(finished: &FinishedCall) -> Cow<'_, str> {
     match &finished.display {
         None => "".into(),
         Some(Display::Text(text)) => text.into(),

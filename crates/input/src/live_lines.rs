@@ -14,7 +14,7 @@ const LONGEST: usize = 8 << 10;
 
 /// Output of one command, as far as it is not printed yet.
 #[derive(Debug, Default)]
-pub(crate) struct LiveLines {
+pub struct LiveLines {
     /// Complete lines that are not printed yet.
     pending: VecDeque<String>,
     /// Number of lines that were dropped before the pending ones.
@@ -30,12 +30,12 @@ pub(crate) struct LiveLines {
     /// Last lines that were printed.
     printed: VecDeque<String>,
     /// Message about a failure at the end of the command.
-    pub(crate) ending: Option<String>,
+    pub ending: Option<String>,
 }
 
 impl LiveLines {
     /// Takes live output.
-    pub(crate) fn take(&mut self, output: &LiveOutput) {
+    pub fn take(&mut self, output: &LiveOutput) {
         match output {
             LiveOutput::Append(text) => self.append(text),
             LiveOutput::Replace(text) => self.replace(text),
@@ -47,7 +47,7 @@ impl LiveLines {
 
     /// Returns the complete lines since the last call, at most [`SHOWN_LINES`] and a line about
     /// those before them.
-    pub(crate) fn flush(&mut self) -> Vec<String> {
+    pub fn flush(&mut self) -> Vec<String> {
         let skipped = std::mem::take(&mut self.skipped);
         let lines: Vec<String> = self.pending.drain(..).collect();
         for line in &lines {
@@ -67,7 +67,7 @@ impl LiveLines {
     }
 
     /// Returns the last lines of the whole output that are not printed yet.
-    pub(crate) fn rest(&self, whole: &str) -> Vec<String> {
+    pub fn rest(&self, whole: &str) -> Vec<String> {
         let all: Vec<&str> = whole.lines().map(after_return).collect();
         let known = self.printed.len();
         let is_printed = |window: &[&str]| self.printed.iter().eq(window);
