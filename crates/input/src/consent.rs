@@ -10,8 +10,8 @@ const SHOWN_LINES: usize = 16;
 const SHOWN_CHARACTERS: usize = 400;
 
 /// Explanation of the answers about items, for the first group.
-pub const CONSENT_ANSWERS: &str = "Each of these takes effect only after your yes: y is yes, Enter is no.\n\
-     all is yes to the rest of the group, none is no to everything that is left.";
+pub const CONSENT_ANSWERS: &str = "Nothing takes effect unless you type y. Enter means no.\n\
+     `all` accepts the rest of this group; `none` refuses everything that remains.";
 
 /// A group of items, about which the user decides one by one.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ pub(crate) fn trust_lines(request: &TrustRequest) -> Vec<String> {
         let items: Vec<&ConsentItem> = request.items.iter().collect();
         lines.push("This folder contains:".to_owned());
         lines.extend(by_kind(&items).iter().map(|(kind, names)| format!("  {kind}: {names}")));
-        lines.push("Each of these is asked about on its own if you trust the folder.".to_owned());
+        lines.push("If you trust the folder, Pollux asks about each item.".to_owned());
     }
     lines.extend(request.problems.iter().map(|problem| visible(problem)));
     lines
