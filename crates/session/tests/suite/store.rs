@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pollux_protocol::Journal;
+use pollux_protocol::{CallStatus, Journal, TranscriptFrom, TranscriptItem};
 use pollux_session::{SessionError, SessionStore};
 use serde_json::json;
 
@@ -253,4 +253,19 @@ fn two_thousand_sessions_are_listed_at_once() {
     assert_eq!(store.list().unwrap().len(), 2_000);
     // Reading every file completely takes minutes.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_call_without_an_end_is_interrupted_in_the_copy_of_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original.jsonl");
+    let lines = [
+        r#"{"sessionId":"s","projectHash":"h"}"#,
+        r#"{"id":"m","type":"gemini","content":"","toolCalls":[{"id":"a","name":"t","args":{},"status":"validating"}]}"#,
+    ];
+    std::fs::write(&original, lines.join("\n")).unwrap();
+    let (log, _) = store(folder.path()).import(&original).unwrap();
+    let page = log.transcript(TranscriptFrom::End, 1).await.unwrap();
+    let [TranscriptItem::Answer(answer)] = &page.items[..] else { panic!("{page:?}") };
+    assert_eq!(answer.calls[0].status, CallStatus::Cancelled);
 }
