@@ -150,8 +150,8 @@ fn find(options: &DotEnvOptions<'_>) -> Option<PathBuf> {
     })
 }
 
-/// Returns the paths of the two `.env` files of a directory: in the state directory, and directly in
-/// it. The first one takes precedence.
+/// Returns the paths of the two `.env` files of a directory: the one in the state directory, which
+/// takes precedence, and the one directly in the directory.
 pub(crate) fn files_in(directory: &Path) -> [PathBuf; 2] {
     [directory.join(GEMINI_DIR).join(FILE_NAME), directory.join(FILE_NAME)]
 }

@@ -3,11 +3,12 @@
 //! cannot change them.
 //!
 //! [`ProtectedPlaces::paths`] is the only list of the files that Pollux obeys: the file tools and
-//! every confinement level use it. A file that Pollux obeys and that is missing from this list could
-//! be changed by a command, and would take effect in the next run.
+//! every confinement level use it. A command could change a file that Pollux obeys and that is
+//! missing from this list, and the file would take effect in the next run.
 //!
 //! The list has one exception: context files, such as `~/.gemini/GEMINI.md`. They are instructions
-//! for the model, which have no more rights than a prompt, and the model keeps its memories in them.
+//! for the model, which have no more rights than a prompt, and the model keeps its memories in
+//! them.
 
 use std::path::PathBuf;
 
@@ -60,8 +61,8 @@ const IN_CONFIGURATION: [(&str, Protection); 7] = [
     ("git", Protection::Git),
 ];
 
-/// Files and folders in a state directory that Pollux or Gemini CLI obeys, each possibly a link to a
-/// place outside of it.
+/// Files and folders in a state directory that Pollux or Gemini CLI obeys, each possibly a link to
+/// a place outside of it.
 const IN_STATE: [(&str, Secrecy); 22] = [
     (".env", Secrecy::Credential),
     ("a2a-oauth-tokens.json", Secrecy::Credential),

@@ -7,8 +7,8 @@ use crate::Severity;
 /// standard streams or the screen; the code that opens sessions gives them a sink.
 pub trait Notices: Send + Sync {
     /// Shows a complete message: one line or several, without the final line ending, with its own
-    /// prefix (`[WARNING]`) if it has one, which a sink need not add. It may contain text from files; the sink removes control
-    /// characters as needed for its output.
+    /// prefix (`[WARNING]`) if it has one, which a sink need not add. It may contain text from
+    /// files; the sink removes control characters as needed for its output.
     fn notice(&self, severity: Severity, text: &str);
 
     /// Shows a message for information.

@@ -62,7 +62,7 @@ fn start(stage: &Stage, seed: u64, limit: Duration) {
 
 #[test]
 fn lines_typed_ahead_are_sent() {
-    let count = number("POLLUX_STARTS").unwrap_or(60);
+    let count = number("POLLUX_STARTS").unwrap_or(200);
     let first = number("POLLUX_STARTS_SEED").unwrap_or(1);
     std::thread::scope(|scope| {
         for lane in 0..PARALLEL {
