@@ -12,30 +12,35 @@ use clap::FromArgMatches;
 use pollux_config::Environment;
 
 mod checks;
+mod completions;
 mod config;
+mod demo;
 mod flags;
-mod generate;
 mod hooks;
 mod later;
 mod line;
 mod man;
 mod options;
+mod policy;
+mod prompt;
 mod sandbox;
 mod subcommand;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub(crate) use checks::budget_flag;
-pub(crate) use clap_complete::Shell;
+pub(crate) use completions::completions;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
-pub(crate) use flags::{
-    Arguments, DemoArguments, OutputFormat, PolicyArguments, PolicyVerb, PromptArguments,
-    RuleArguments, TrustArguments,
-};
-pub(crate) use generate::completions;
+pub(crate) use demo::DemoArguments;
+pub(crate) use flags::{Arguments, OutputFormat, RuleArguments};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
 pub(crate) use man::man;
-pub(crate) use sandbox::SandboxArguments;
+pub(crate) use policy::{PolicyArguments, PolicyVerb, command_line};
+pub(crate) use prompt::{PromptArguments, PromptVerb};
+pub(crate) use sandbox::{SandboxArguments, SandboxVerb};
+pub(crate) use subcommand::Subcommand;
+pub(crate) use trust::TrustArguments;
 
 use line::{Asked, Line, Table};
 
@@ -66,24 +71,8 @@ impl Exit {
 pub(crate) enum Invocation {
     /// A prompt, or a flag of the main command that needs no prompt (`--list-sessions`).
     Run(Box<Arguments>),
-    /// `demo`.
-    Demo(DemoArguments),
-    /// `config VERB`.
-    Config(ConfigArguments),
-    /// `policy`.
-    Policy(PolicyArguments),
-    /// `prompt show`.
-    Prompt(PromptArguments),
-    /// `hooks VERB`.
-    Hooks(HooksArguments),
-    /// `sandbox VERB`.
-    Sandbox(SandboxArguments),
-    /// `trust`.
-    Trust(TrustArguments),
-    /// `completions SHELL`.
-    Completions(Shell),
-    /// `man`.
-    Man,
+    /// A subcommand.
+    Subcommand(Subcommand),
 }
 
 /// Parses the command line. `argv` begins with the program's path; the usage shows the program as
@@ -99,55 +88,37 @@ pub(crate) fn parse(
     called_as: &str,
 ) -> Result<Invocation, Exit> {
     let words: Vec<OsString> = argv.into_iter().skip(1).collect();
-    if let Some(found) = sandbox::read(&words) {
-        return match found {
-            Ok(Some(arguments)) => Ok(Invocation::Sandbox(arguments)),
-            Ok(None) => Err(Exit::answer(help_of(&sandbox::words(&words), called_as))),
-            Err(message) => {
-                let help = help_of(&sandbox::words(&words), called_as);
-                Err(Exit::refusal(format!("{message}\n{help}")))
-            }
-        };
+    let whole = flags::whole(called_as);
+    if sandbox::is_called(&words) {
+        return sandbox::parse(&words, whole, called_as).map(Invocation::Subcommand);
     }
     let words = words.into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let table = Table::of([
-        flags::main(called_as),
-        flags::demo(),
-        config::flags(),
-        flags::policy_flags(),
-        flags::prompt_flags(),
-        flags::trust(),
-        later::reserved_flags(),
-    ]);
-    let line = Line::read(&table, words, later::GROUPS);
-    let refuse = |message: String| {
-        let help = flags::whole(called_as).render_help();
-        Exit::refusal(format!("{message}\n{help}"))
-    };
+    let table = Table::of(flags::of_line(&whole));
+    let mut line = Line::read(&table, words, later::GROUPS);
+    let refuse = |message: String| subcommand::refusal(&message, &[], called_as);
     match line.asked {
         Some(Asked::Version) => return Err(Exit::answer(format!("{}\n", version()))),
-        Some(Asked::Help) => return Err(Exit::answer(help(&line, called_as))),
+        Some(Asked::Help) => return Err(Exit::answer(help_of(&line.command_words(), called_as))),
         None => {}
     }
-    if let Some(flag) = &line.missing_value {
-        return Err(refuse(format!("Not enough arguments following: {flag}")));
-    }
-    if let Some((group, rest)) = &line.group {
+    checks::no_missing_value(&line).map_err(refuse)?;
+    if let Some((group, rest)) = line.group.take() {
         checks::only_global(&line).map_err(refuse)?;
-        if hooks::is_called(group) {
-            return hooks_invocation(group, rest, called_as);
+        if whole.find_subcommand(&group).is_some() {
+            let subcommand = subcommand::parse_group(&group, rest, whole, called_as);
+            return subcommand.map(Invocation::Subcommand);
         }
-        return Err(Exit::refusal(later::group(group, rest).map_err(refuse)?));
+        return Err(Exit::refusal(later::group(&group, &rest).map_err(refuse)?));
     }
-    if let Some(invocation) = subcommand::parse(&line, called_as)? {
-        return Ok(invocation);
+    if let Some(words) = subcommand::words(&line, &whole, called_as)? {
+        return subcommand::parse(&line, &words, whole, called_as).map(Invocation::Subcommand);
     }
-    checks::main_command(&line, &flags::main(called_as)).map_err(refuse)?;
+    checks::main_command(&line, &whole).map_err(refuse)?;
     if let Some(message) = later::flag_in(&line) {
         return Err(Exit::refusal(message));
     }
     let arguments = line
-        .matches(flags::main(called_as))
+        .matches(whole, &[], &line.words())
         .and_then(|matches| Arguments::from_arg_matches(&matches))
         .map_err(|error| refuse(error.to_string()))?;
     let arguments = Arguments {
@@ -156,17 +127,6 @@ pub(crate) fn parse(
         ..arguments
     };
     Ok(Invocation::Run(Box::new(arguments.tidy())))
-}
-
-/// Returns the invocation of `hooks` with the words after its name.
-fn hooks_invocation(group: &str, rest: &[String], called_as: &str) -> Result<Invocation, Exit> {
-    if rest.iter().any(|word| word == "--help" || word == "-h") {
-        let words: Vec<&str> =
-            std::iter::once(group).chain(rest.iter().map(String::as_str)).collect();
-        return Err(Exit::answer(help_of(&words, called_as)));
-    }
-    let usage = |message: String| format!("{message}\n{}", help_of(&[group], called_as));
-    hooks::read(rest).map(Invocation::Hooks).map_err(|message| Exit::refusal(usage(message)))
 }
 
 /// Returns the version number.
@@ -190,19 +150,11 @@ pub(crate) fn is_headless(
         || arguments.is_command
 }
 
-/// Returns the help of the subcommand on the line, otherwise of the program.
-fn help(line: &Line<'_>, called_as: &str) -> String {
-    help_of(&line.command_words().unwrap_or_default().iter().collect::<Vec<_>>(), called_as)
-}
-
-/// Returns the help of the subcommand that the words begin with.
-fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
+/// Returns the help of the subcommand that the words begin with, otherwise of the program.
+pub(crate) fn help_of<W: AsRef<str>>(words: &[W], called_as: &str) -> String {
     let mut whole = flags::whole(called_as);
     // `build` gives subcommands their full name in the usage.
     whole.build();
-    for word in words {
-        let Some(subcommand) = whole.find_subcommand(word.as_ref()) else { break };
-        whole = subcommand.clone();
-    }
-    whole.render_help().to_string()
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    flags::descend(&whole, &words).0.clone().render_help().to_string()
 }

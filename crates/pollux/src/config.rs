@@ -50,7 +50,7 @@ pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
     let answer = ConfigContext::open(process, arguments.skip_trust)
         .and_then(|context| context.answer(arguments));
     let (text, code) = match answer {
-        Ok(answer) if arguments.json => (format!("{:#}", answer.json), answer.code),
+        Ok(answer) if arguments.json() => (format!("{:#}", answer.json), answer.code),
         Ok(answer) => {
             answer.notes.iter().for_each(|note| stderr_line(note));
             (answer.text, answer.code)
@@ -58,7 +58,7 @@ pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
         Err(failure) => {
             stderr_line(&failure.message);
             let error = json!({ "error": failure.to_json() });
-            let text = if arguments.json { format!("{error:#}") } else { String::new() };
+            let text = if arguments.json() { format!("{error:#}") } else { String::new() };
             (text, failure.exit_code(false))
         }
     };
@@ -79,14 +79,14 @@ impl ConfigContext {
     fn answer(&self, arguments: &ConfigArguments) -> Result<Answer, Failure> {
         let given = &arguments.given;
         match &arguments.verb {
-            ConfigVerb::List { all } => Ok(show::list(&self.load()?, given, *all)),
-            ConfigVerb::Get { key } => show::get(&self.load()?, given, key),
-            ConfigVerb::Explain { key } => explain::explain(&self.load()?, given, key),
+            ConfigVerb::List { all, .. } => Ok(show::list(&self.load()?, given, *all)),
+            ConfigVerb::Get { key, .. } => show::get(&self.load()?, given, key),
+            ConfigVerb::Explain { key, .. } => explain::explain(&self.load()?, given, key),
             // The warnings would repeat the report.
-            ConfigVerb::Report => Ok(report::report(&self.load_quietly()?)),
-            ConfigVerb::Set { key, value, scope } => change::set(self, key, value, *scope),
-            ConfigVerb::Unset { key, scope } => change::unset(self, key, *scope),
-            ConfigVerb::Migrate { scope } => change::migrate(self, *scope),
+            ConfigVerb::Report { .. } => Ok(report::report(&self.load_quietly()?)),
+            ConfigVerb::Set { key, value, file, .. } => change::set(self, key, value, file.scope()),
+            ConfigVerb::Unset { key, file, .. } => change::unset(self, key, file.scope()),
+            ConfigVerb::Migrate { file, .. } => change::migrate(self, file.scope()),
         }
     }
 

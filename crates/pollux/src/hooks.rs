@@ -39,21 +39,23 @@ struct Answer {
 /// Runs a verb of `hooks`.
 pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
     let answer = match &arguments.verb {
-        HooksVerb::List => HooksContext::open(process, arguments).map(|context| context.list()),
-        HooksVerb::Test { event, tool, input } => {
-            HooksContext::open(process, arguments).and_then(|context| {
+        HooksVerb::List { skip_trust, .. } => {
+            HooksContext::open(process, *skip_trust).map(|context| context.list())
+        }
+        HooksVerb::Test { event, tool, input, skip_trust, .. } => {
+            HooksContext::open(process, *skip_trust).and_then(|context| {
                 context.test(*event, tool.as_deref().unwrap_or(SAMPLE_TOOL), input.clone())
             })
         }
-        HooksVerb::Migrate => migrate(process),
-        HooksVerb::MigrateUsage => Ok(usage(process)),
+        HooksVerb::Migrate { from_claude: true, .. } => migrate(process),
+        HooksVerb::Migrate { from_claude: false, .. } => Ok(usage(process)),
     };
     let answer = answer.unwrap_or_else(|failure| {
         stderr_line(&failure.message);
         let json = json!({ "error": failure.to_json() });
         Answer { text: String::new(), json, code: failure.exit_code(false) }
     });
-    let text = if arguments.json { format!("{:#}", answer.json) } else { answer.text };
+    let text = if arguments.json() { format!("{:#}", answer.json) } else { answer.text };
     if !text.is_empty() {
         print_once(&(harmless(&text).into_owned() + "\n"));
     }
@@ -68,10 +70,10 @@ struct HooksContext {
 }
 
 impl HooksContext {
-    fn open(process: &Process, arguments: &HooksArguments) -> Result<Self, Failure> {
+    fn open(process: &Process, skip_trust: bool) -> Result<Self, Failure> {
         let places = Places::new(&process.environment);
         let cwd = Process::folder()?;
-        let options = load_options(&places, &cwd, &process.environment, arguments.skip_trust);
+        let options = load_options(&places, &cwd, &process.environment, skip_trust);
         let loaded =
             pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));

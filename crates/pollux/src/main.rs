@@ -27,7 +27,7 @@ mod trust;
 
 use std::process::ExitCode;
 
-use arguments::{Exit, Invocation};
+use arguments::{Exit, Invocation, Subcommand};
 use process::Process;
 
 fn main() -> ExitCode {
@@ -40,20 +40,30 @@ fn main() -> ExitCode {
     let process = Process::read();
     match arguments::parse(std::env::args_os(), &process.called_as) {
         Ok(Invocation::Run(arguments)) => program::run(process, *arguments),
-        Ok(Invocation::Demo(arguments)) => program::demo(process, &arguments),
-        Ok(Invocation::Config(arguments)) => config::run(&process, &arguments),
-        Ok(Invocation::Policy(arguments)) => program::policy(&process, &arguments),
-        Ok(Invocation::Prompt(arguments)) => program::prompt(&process, arguments),
-        Ok(Invocation::Hooks(arguments)) => hooks::run(&process, &arguments),
-        Ok(Invocation::Sandbox(arguments)) => program::sandbox(&process, &arguments),
-        Ok(Invocation::Trust(arguments)) => trust::run(&process, &arguments),
-        Ok(Invocation::Completions(shell)) => print(&arguments::completions(shell)),
-        Ok(Invocation::Man) => print(&String::from_utf8_lossy(&arguments::man())),
+        Ok(Invocation::Subcommand(subcommand)) => run(subcommand, process),
         Err(Exit { code, stdout, stderr }) => {
             stderr::print_once(&stderr);
             stdout::print_once(&stdout);
             ExitCode::from(code)
         }
+    }
+}
+
+fn run(subcommand: Subcommand, process: Process) -> ExitCode {
+    match subcommand {
+        Subcommand::Demo(arguments) => program::demo(process, &arguments),
+        Subcommand::Config(arguments) => config::run(&process, &arguments),
+        Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
+        Subcommand::Policy(arguments) => program::policy(&process, &arguments),
+        Subcommand::Prompt(arguments) => program::prompt(&process, arguments),
+        Subcommand::Sandbox(arguments) => program::sandbox(&process, &arguments),
+        Subcommand::Trust(arguments) => trust::run(&process, &arguments),
+        Subcommand::Completions(arguments) => print(&arguments::completions(arguments.shell)),
+        Subcommand::Man => print(&String::from_utf8_lossy(&arguments::man())),
+        Subcommand::Help { subcommand } => {
+            print(&arguments::help_of(&subcommand, &process.called_as))
+        }
+        Subcommand::Version => print(&format!("{}\n", arguments::version())),
     }
 }
 

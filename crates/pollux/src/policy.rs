@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use pollux_agent::{denied, nobody_to_ask};
 
-use crate::arguments::{PolicyArguments, PolicyVerb};
+use crate::arguments::{PolicyArguments, PolicyVerb, command_line};
 use crate::exit::Failure;
 use crate::inspection::{set_up, set_up_silently};
 use crate::process::Process;
@@ -28,10 +28,11 @@ const BROKEN: u8 = 52;
 /// # Errors
 /// For settings that cannot be read.
 pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(String, u8), Failure> {
+    let flags = asked.flags();
     let options =
-        RunOptions { rules: asked.rules.options(), debug: asked.debug, ..RunOptions::default() };
+        RunOptions { rules: flags.rules.options(), debug: flags.debug, ..RunOptions::default() };
     let request = SessionRequest::new(Process::folder()?);
-    let is_lint = asked.verb == PolicyVerb::Lint;
+    let is_lint = matches!(asked.verb, PolicyVerb::Lint(_));
     let setup = if is_lint {
         set_up_silently(process, options, request)?
     } else {
@@ -40,11 +41,12 @@ pub(crate) fn answer(process: &Process, asked: &PolicyArguments) -> Result<(Stri
     let policy = setup.policy("");
     let code = if policy.facts.is_suspended { BROKEN } else { 0 };
     let text = match &asked.verb {
-        PolicyVerb::Explain(command) => {
-            explain(&policy, command, asked.mode.unwrap_or(setup.mode), asked.json)
+        PolicyVerb::Explain { command, .. } => {
+            let mode = flags.mode.unwrap_or(setup.mode);
+            explain(&policy, &command_line(command), mode, flags.json)
         }
-        PolicyVerb::Lint => lint::report(&setup.rules, asked.json),
-        PolicyVerb::List => list(&policy, asked.json),
+        PolicyVerb::Lint(_) => lint::report(&setup.rules, flags.json),
+        PolicyVerb::List(_) => list(&policy, flags.json),
     };
     Ok((text, code))
 }

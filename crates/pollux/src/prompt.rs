@@ -9,7 +9,7 @@ use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{NoUser, Operator, SessionRequest, estimate};
 use serde_json::{Value, json};
 
-use crate::arguments::PromptArguments;
+use crate::arguments::{PromptArguments, PromptVerb};
 use crate::exit::Failure;
 use crate::inspection::set_up;
 use crate::process::Process;
@@ -26,6 +26,7 @@ struct Shown {
 /// # Errors
 /// For settings, or a custom system instruction, that cannot be read.
 pub(crate) async fn answer(process: &Process, asked: PromptArguments) -> Result<String, Failure> {
+    let PromptVerb::Show(asked) = asked.verb;
     let options = RunOptions {
         rules: RuleOptions { skip_trust: asked.skip_trust, ..RuleOptions::default() },
         debug: asked.debug,

@@ -14,7 +14,7 @@ use pollux_shell::{
 };
 use serde_json::{Value, json};
 
-use crate::arguments::SandboxArguments;
+use crate::arguments::{SandboxArguments, SandboxVerb};
 use crate::exit::Failure;
 use crate::process::Process;
 
@@ -33,9 +33,9 @@ pub(crate) async fn answer(
 ) -> Result<(String, u8), Failure> {
     let folder = Process::folder()?;
     let places = Arc::new(places(process, folder.clone()));
-    match arguments {
-        SandboxArguments::Status { json } => Ok((status(&places, *json), 0)),
-        SandboxArguments::Run { level, network, git_configuration, command } => {
+    match &arguments.verb {
+        SandboxVerb::Status { json } => Ok((status(&places, *json), 0)),
+        SandboxVerb::Run { level, network, git_configuration, command } => {
             let Some((program, rest)) = command.split_first() else {
                 return Ok((String::new(), 0));
             };

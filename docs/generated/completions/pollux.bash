@@ -375,7 +375,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__demo)
-            opts="-h -o -d --help --keep --output-format --debug"
+            opts="-o -d -h --keep --output-format --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -425,7 +425,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__hooks__subcmd__list)
-            opts="-h --help --json --skip-trust"
+            opts="-h --json --skip-trust --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -439,7 +439,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__hooks__subcmd__migrate)
-            opts="-h --help --json --from-claude"
+            opts="-h --json --from-claude --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -453,7 +453,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__hooks__subcmd__test)
-            opts="-h --help --json --tool --input --skip-trust SessionStart BeforeAgent PreCompress BeforeModel BeforeToolSelection AfterModel BeforeTool Notification AfterTool AfterAgent SessionEnd"
+            opts="-h --json --tool --input --skip-trust --help SessionStart BeforeAgent PreCompress BeforeModel BeforeToolSelection AfterModel BeforeTool Notification AfterTool AfterAgent SessionEnd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -503,7 +503,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__policy__subcmd__explain)
-            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            opts="-d -h --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -533,7 +533,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__policy__subcmd__lint)
-            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            opts="-d -h --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -563,7 +563,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__policy__subcmd__list)
-            opts="-h -d --help --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug"
+            opts="-d -h --mode --json --policy --admin-policy --allowed-tools --skip-trust --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -607,7 +607,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__prompt__subcmd__show)
-            opts="-h -d -m --help --approval-mode --interactive --include-directories --json --skip-trust --debug --model"
+            opts="-d -m -h --approval-mode --interactive --include-directories --json --skip-trust --debug --model --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -651,7 +651,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__sandbox__subcmd__run)
-            opts="-h --help --level --network --git-config"
+            opts="-h --level --network --git-config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -669,7 +669,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__sandbox__subcmd__status)
-            opts="-h --help --json"
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -683,7 +683,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__trust)
-            opts="-h --help --revoke"
+            opts="-h --revoke --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -91,11 +91,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;demo' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of standard output')
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of standard output')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the sample project, and print its path')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;config' {
@@ -179,49 +179,49 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;hooks;list' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;hook;list' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;hooks;test' {
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool in the sample data')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;hook;test' {
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'The tool in the sample data')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Its arguments')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;hooks;migrate' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--from-claude', '--from-claude', [CompletionResultType]::ParameterName, 'From .claude/settings.local.json or .claude/settings.json')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;hook;migrate' {
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--from-claude', '--from-claude', [CompletionResultType]::ParameterName, 'From .claude/settings.local.json or .claude/settings.json')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;policy' {
@@ -237,12 +237,12 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;policy;lint' {
@@ -250,12 +250,12 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;policy;explain' {
@@ -263,12 +263,12 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;prompt' {
@@ -282,13 +282,13 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'As for a run')
             [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'As for a run')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'As for a run')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--interactive', '--interactive', [CompletionResultType]::ParameterName, 'As for a conversation at the terminal instead of a headless run')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this question')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;sandbox' {
@@ -299,23 +299,23 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             break
         }
         'pollux;sandbox;status' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             break
         }
         'pollux;sandbox;run' {
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of confinement')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--network', '--network', [CompletionResultType]::ParameterName, 'Allow the network at workspace-write')
             [CompletionResult]::new('--git-config', '--git-config', [CompletionResultType]::ParameterName, 'Leave .git/config writable')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break
         }
         'pollux;trust' {
+            [CompletionResult]::new('--revoke', '--revoke', [CompletionResultType]::ParameterName, 'Stop trusting the folder')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
-            [CompletionResult]::new('--revoke', '--revoke', [CompletionResultType]::ParameterName, 'Stop trusting the folder')
             break
         }
         'pollux;completions' {

@@ -3,9 +3,14 @@
 //! The order is that of Gemini CLI: unknown names, invalid values, then flags that exclude each
 //! other.
 
-use clap::Command;
+use std::error::Error as _;
+
+use clap::builder::{PossibleValue, Str};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, Command};
 use pollux_protocol::Resource;
 
+use super::config::OVER_SETTINGS;
 use super::line::{Flag, Line};
 
 /// Checks a line of the main command.
@@ -22,13 +27,83 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
 /// Gemini CLI's message for a group of subcommands without a verb.
 pub(super) const NO_VERB: &str = "You need at least one command before continuing.";
 
-/// Checks that all flags of the line belong to a subcommand, and their values.
-pub(super) fn flags_of(line: &Line<'_>, command: &Command) -> Result<(), String> {
+/// Checks that no flag lacks its value.
+pub(super) fn no_missing_value(line: &Line<'_>) -> Result<(), String> {
+    match &line.missing_value {
+        Some(flag) => Err(format!("Not enough arguments following: {flag}")),
+        None => Ok(()),
+    }
+}
+
+/// Message for `sandbox run` without a command.
+pub(super) const NO_COMMAND: &str =
+    "sandbox run requires a command: sandbox run --level inspect -- ls.";
+
+/// Checks that all flags of the line belong to the subcommand of this path, and their values.
+pub(super) fn flags_of(line: &Line<'_>, path: &[&str], command: &Command) -> Result<(), String> {
+    let is_config = path[0] == "config";
     let is_known = |name: &str| {
-        name == "debug" || command.get_arguments().any(|argument| argument.get_long() == Some(name))
+        name == "debug"
+            || command.get_arguments().any(|argument| argument.get_long() == Some(name))
+            || is_config && OVER_SETTINGS.contains(&name)
     };
     unknown(line, &is_known)?;
-    choices(line)
+    // `config` shows the values of the flags that override settings, whatever they are.
+    if is_config { Ok(()) } else { choices(line) }
+}
+
+/// Checks the number of operands of the subcommand of this path.
+pub(super) fn operands(path: &[&str], given: &[&str], command: &Command) -> Result<(), String> {
+    let taken: Vec<&Arg> = command.get_positionals().collect();
+    let least = taken.iter().filter(|operand| operand.is_required_set()).count();
+    let is_list = taken.iter().any(|operand| matches!(operand.get_action(), ArgAction::Append));
+    if given.len() >= least && (is_list || given.len() <= taken.len()) {
+        return Ok(());
+    }
+    let values = |operand: &Arg| {
+        let values = operand.get_possible_values();
+        values.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(", ")
+    };
+    let names = taken.iter().filter_map(|operand| operand.get_value_names());
+    let names = names.flatten().map(Str::as_str).collect::<Vec<_>>().join(" ");
+    let path = path.join(" ");
+    Err(match (path.as_str(), &taken[..]) {
+        (_, []) => format!("{path} takes no further arguments."),
+        ("completions", [shell]) => {
+            format!("completions takes the name of one shell: {}.", values(shell))
+        }
+        ("config set", _) => format!(
+            "config set takes {names}. Quote a value that contains spaces; a list is JSON, as in '[\"a\", \"b\"]'."
+        ),
+        ("hooks test", [event]) if given.is_empty() => {
+            format!("hooks test requires an event: {}.", values(event))
+        }
+        ("sandbox run", _) => NO_COMMAND.to_owned(),
+        ("policy explain", _) => "policy explain requires a command line.".to_owned(),
+        _ => format!("{path} takes {names}."),
+    })
+}
+
+/// Returns the message for an error of clap, in the words of the other checks.
+pub(super) fn message(error: &clap::Error) -> String {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let flag = context(ContextKind::InvalidArg);
+    // The name of the value, as in `--level <LEVEL>`.
+    let name = flag.trim_end_matches('>').rsplit('<').next().unwrap_or_default().to_lowercase();
+    match (error.kind(), context(ContextKind::InvalidValue), error.get(ContextKind::ValidValue)) {
+        (ErrorKind::UnknownArgument, ..) => format!("Unknown argument: {flag}"),
+        (ErrorKind::InvalidValue, "", _) => format!("Not enough arguments following: {name}"),
+        (ErrorKind::InvalidValue, value, Some(ContextValue::Strings(valid))) => {
+            format!("Unknown {name} {value}. The {name}s are {}.", valid.join(", "))
+        }
+        (ErrorKind::ValueValidation, ..) => {
+            error.source().map_or_else(|| error.to_string(), ToString::to_string)
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Checks that no flag except `--debug` precedes a group of subcommands.
@@ -37,7 +112,7 @@ pub(super) fn only_global(line: &Line<'_>) -> Result<(), String> {
 }
 
 /// Rejects unknown flags, naming each as yargs does: with its camelCase twin.
-pub(super) fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
+fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
     let mut names: Vec<String> = Vec::new();
     for name in line.unknown.iter().cloned().chain(misplaced) {
@@ -68,7 +143,7 @@ fn camel_case(kebab: &str) -> String {
 }
 
 /// Rejects values that are not among a flag's choices.
-pub(super) fn choices(line: &Line<'_>) -> Result<(), String> {
+fn choices(line: &Line<'_>) -> Result<(), String> {
     let quoted = |words: &mut dyn Iterator<Item = &String>| {
         words.map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
     };

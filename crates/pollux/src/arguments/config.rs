@@ -1,17 +1,13 @@
 //! Arguments of `config`.
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Args, Subcommand};
 use pollux_config::{FileScope, Given};
 use serde_json::{Value, json};
 
-use super::checks;
 use super::line::Line;
 
-/// Name of the subcommand for settings.
-pub(super) const CONFIG: &str = "config";
-
 /// Flags of the main command that override settings, so that `config` can show their effect.
-const OVER_SETTINGS: [&str; 11] = [
+pub(super) const OVER_SETTINGS: [&str; 11] = [
     "debug",
     "skip-trust",
     "model",
@@ -25,143 +21,143 @@ const OVER_SETTINGS: [&str; 11] = [
     "allowed-tools",
 ];
 
-/// Action of `config`.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ConfigVerb {
-    /// Shows the settings that are set, or all.
-    List { all: bool },
-    /// Shows the effective value.
-    Get { key: String },
-    /// Writes a value.
-    Set { key: String, value: String, scope: FileScope },
-    /// Removes a value.
-    Unset { key: String, scope: FileScope },
-    /// Shows the source of a value.
-    Explain { key: String },
-    /// Shows entries of the files that have no effect.
-    Report,
-    /// Renames old keys.
-    Migrate { scope: FileScope },
-}
-
-/// Words and flags of `config`.
-#[derive(Debug, Clone, PartialEq)]
+/// Show, change and explain settings
+#[derive(Debug, Clone, PartialEq, Args)]
 pub(crate) struct ConfigArguments {
-    /// Action to run.
+    #[command(subcommand)]
     pub(crate) verb: ConfigVerb,
-    /// True for JSON on standard output.
-    pub(crate) json: bool,
+
     /// True to trust the folder for this run.
+    #[arg(skip)]
     pub(crate) skip_trust: bool,
-    /// Settings that other flags override.
+
+    /// Settings that flags of the main command override.
+    #[arg(skip)]
     pub(crate) given: Vec<Given>,
 }
 
-/// Syntax of one verb.
-struct Form {
-    name: &'static str,
-    values: &'static [&'static str],
-    /// Flags besides `--json` and those that override settings.
-    flags: &'static [&'static str],
-    about: &'static str,
+/// Action of `config`.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Show the settings that are set, with their sources
+    List {
+        /// Show defaults too
+        #[arg(long)]
+        all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the value that is in effect
+    Get {
+        /// The setting, with dots: general.vimMode
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a value; keeps comments and layout of the file
+    Set {
+        /// The setting, with dots: general.vimMode
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// Its value; lists and objects are JSON
+        #[arg(value_name = "VALUE")]
+        value: String,
+        #[command(flatten)]
+        file: FileFlags,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a value from a file
+    Unset {
+        /// The setting, with dots: general.vimMode
+        #[arg(value_name = "KEY")]
+        key: String,
+        #[command(flatten)]
+        file: FileFlags,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show every layer of a setting, and which one is in effect
+    Explain {
+        /// The setting, with dots: general.vimMode
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List unknown, misspelt, outdated and ineffective settings in the files
+    Report {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Rename old keys of a file to their new names
+    Migrate {
+        #[command(flatten)]
+        file: FileFlags,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
-const SCOPES: &[&str] = &["user", "project", "system"];
+/// Choice of the settings file to change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct FileFlags {
+    /// The user's file, ~/.gemini/settings.json (the default)
+    #[arg(long)]
+    user: bool,
 
-const FORMS: [Form; 7] = [
-    Form {
-        name: "list",
-        values: &[],
-        flags: &["all"],
-        about: "Show the settings that are set, with their sources",
-    },
-    Form { name: "get", values: &["KEY"], flags: &[], about: "Print the value that is in effect" },
-    Form {
-        name: "set",
-        values: &["KEY", "VALUE"],
-        flags: SCOPES,
-        about: "Write a value; keeps comments and layout of the file",
-    },
-    Form { name: "unset", values: &["KEY"], flags: SCOPES, about: "Remove a value from a file" },
-    Form {
-        name: "explain",
-        values: &["KEY"],
-        flags: &[],
-        about: "Show every layer of a setting, and which one is in effect",
-    },
-    Form {
-        name: "report",
-        values: &[],
-        flags: &[],
-        about: "List unknown, misspelt, outdated and ineffective settings in the files",
-    },
-    Form {
-        name: "migrate",
-        values: &[],
-        flags: SCOPES,
-        about: "Rename old keys of a file to their new names",
-    },
-];
+    /// The project's file, .gemini/settings.json
+    #[arg(long)]
+    project: bool,
 
-/// Reads a line that begins with `config` and one of its verbs.
-///
-/// # Errors
-/// Message for a line that is incomplete or has other flags or values.
-pub(super) fn read(line: &Line<'_>) -> Result<ConfigArguments, String> {
-    let words: Vec<&str> =
-        line.command_words().unwrap_or_default().iter().map(String::as_str).collect();
-    let form = words.get(1).and_then(|name| FORMS.iter().find(|form| form.name == *name));
-    let form = form.ok_or(checks::NO_VERB)?;
-    let values = &words[2..];
-    let is_known =
-        |name: &str| name == "json" || OVER_SETTINGS.contains(&name) || form.flags.contains(&name);
-    checks::unknown(line, &is_known)?;
-    if values.len() != form.values.len() {
-        return Err(usage(form));
-    }
-    Ok(ConfigArguments {
-        verb: verb(form, values, line)?,
-        json: line.switch("json") == Some(true),
-        skip_trust: line.switch("skip-trust") == Some(true),
-        given: given(line),
-    })
+    /// The system's file, which overrides all others
+    #[arg(long)]
+    system: bool,
 }
 
-fn usage(form: &Form) -> String {
-    let hint = match form.values {
-        [_, "VALUE"] => {
-            " Quote a value that contains spaces; a list is JSON, as in '[\"a\", \"b\"]'."
+impl FileFlags {
+    /// Returns the file.
+    pub(crate) fn scope(&self) -> FileScope {
+        match self {
+            Self { system: true, .. } => FileScope::System,
+            Self { project: true, .. } => FileScope::Project,
+            _ => FileScope::User,
         }
-        _ => "",
-    };
-    let values = if form.values.is_empty() {
-        "no further arguments".to_owned()
-    } else {
-        form.values.join(" ")
-    };
-    format!("config {} takes {values}.{hint}", form.name)
+    }
 }
 
-fn verb(form: &Form, values: &[&str], line: &Line<'_>) -> Result<ConfigVerb, String> {
-    let word = |index: usize| values.get(index).map(|word| (*word).to_owned()).unwrap_or_default();
-    Ok(match form.name {
-        "list" => ConfigVerb::List { all: line.switch("all") == Some(true) },
-        "get" => ConfigVerb::Get { key: word(0) },
-        "set" => ConfigVerb::Set { key: word(0), value: word(1), scope: scope(line)? },
-        "unset" => ConfigVerb::Unset { key: word(0), scope: scope(line)? },
-        "explain" => ConfigVerb::Explain { key: word(0) },
-        "report" => ConfigVerb::Report,
-        _ => ConfigVerb::Migrate { scope: scope(line)? },
-    })
-}
+impl ConfigArguments {
+    /// Returns true for JSON on standard output.
+    pub(crate) fn json(&self) -> bool {
+        match self.verb {
+            ConfigVerb::List { json, .. }
+            | ConfigVerb::Get { json, .. }
+            | ConfigVerb::Set { json, .. }
+            | ConfigVerb::Unset { json, .. }
+            | ConfigVerb::Explain { json, .. }
+            | ConfigVerb::Report { json }
+            | ConfigVerb::Migrate { json, .. } => json,
+        }
+    }
 
-fn scope(line: &Line<'_>) -> Result<FileScope, String> {
-    let is_on = |name: &str| line.switch(name) == Some(true);
-    match (is_on("user"), is_on("project"), is_on("system")) {
-        (_, false, false) => Ok(FileScope::User),
-        (false, true, false) => Ok(FileScope::Project),
-        (false, false, true) => Ok(FileScope::System),
-        _ => Err("Only one of --user, --project and --system can be given.".to_owned()),
+    /// Adds the effect of the flags of the main command on the line.
+    ///
+    /// # Errors
+    /// Message for a line that names several files.
+    pub(super) fn with_overrides(self, line: &Line<'_>) -> Result<Self, String> {
+        let is_on = |name| line.switch(name) == Some(true);
+        if ["user", "project", "system"].into_iter().filter(|name| is_on(name)).count() > 1 {
+            return Err("Only one of --user, --project and --system can be given.".to_owned());
+        }
+        Ok(Self { skip_trust: is_on("skip-trust"), given: given(line), ..self })
     }
 }
 
@@ -188,46 +184,4 @@ fn given(line: &Line<'_>) -> Vec<Given> {
     }
     add("tools.sandbox", "--sandbox", line.switch("sandbox").map(Value::Bool));
     given
-}
-
-/// Returns the flags of all verbs, for the parser of command lines.
-pub(super) fn flags() -> Command {
-    Command::new(CONFIG).args(["json", "all"].iter().chain(SCOPES).map(|name| flag(name)))
-}
-
-fn flag(name: &'static str) -> Arg {
-    let help = match name {
-        "json" => "Print JSON",
-        "all" => "Show defaults too",
-        "user" => "The user's file, ~/.gemini/settings.json (the default)",
-        "project" => "The project's file, .gemini/settings.json",
-        _ => "The system's file, which overrides all others",
-    };
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-}
-
-/// Returns the declaration, for help, completions and the man page.
-pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
-    let subcommand = |form: &Form| {
-        let values = form.values.iter().map(|value| {
-            let help = match *value {
-                "KEY" => "The setting, with dots: general.vimMode",
-                _ => "Its value; lists and objects are JSON",
-            };
-            Arg::new(value.to_lowercase()).value_name(*value).required(true).help(help)
-        });
-        Command::new(form.name)
-            .about(form.about)
-            .disable_help_flag(true)
-            .args(values)
-            .args(form.flags.iter().map(|name| flag(name)))
-            .args([flag("json"), help_flag()])
-    };
-    Command::new(CONFIG)
-        .about("Show, change and explain settings")
-        .disable_help_flag(true)
-        .disable_help_subcommand(true)
-        .subcommand_required(true)
-        .subcommands(FORMS.iter().map(subcommand))
-        .arg(help_flag())
 }

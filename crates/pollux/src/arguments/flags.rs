@@ -5,37 +5,12 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueEnum};
+use clap::{Arg, ArgAction, Args, Command, Parser, Subcommand as _, ValueEnum};
 use pollux_protocol::{ApprovalMode, UnknownMode};
 
+use super::later;
 use super::line::LATEST;
-use super::{config, hooks, later, sandbox};
-
-/// Name of the subcommand that demonstrates Pollux without an API key.
-pub(super) const DEMO: &str = "demo";
-/// Name of the subcommand that shows the policy rules and their decisions about a command line.
-pub(super) const POLICY: &str = "policy";
-/// Verb that lists the policy rules.
-pub(super) const LIST: &str = "list";
-/// Verb that reports doubtful rules.
-pub(super) const LINT: &str = "lint";
-/// Verb that explains the decision about a command line.
-pub(super) const EXPLAIN: &str = "explain";
-/// Name of the subcommand that shows the text that would be sent to a model.
-pub(super) const PROMPT: &str = "prompt";
-/// Name of the subcommand that prints completions for a shell.
-pub(super) const COMPLETIONS: &str = "completions";
-/// Name of the subcommand that prints the man page.
-pub(super) const MAN: &str = "man";
-
-/// Verb that shows the prompt.
-const SHOW: &str = "show";
-/// Name of the subcommand that trusts a folder.
-pub(super) const TRUST: &str = "trust";
-/// Name of the subcommand that prints the help.
-pub(super) const HELP: &str = "help";
-/// Name of the subcommand that prints the version.
-pub(super) const VERSION: &str = "version";
+use super::subcommand::Subcommand;
 
 /// Format of standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -228,215 +203,51 @@ pub(crate) struct RuleArguments {
     pub(crate) skip_trust: bool,
 }
 
-/// Flags of `demo`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct DemoArguments {
-    /// Keep the sample project, and print its path
-    #[arg(long)]
-    pub(crate) keep: bool,
-
-    /// The form of standard output
-    #[arg(short, long, value_name = "FORMAT", value_enum)]
-    pub(crate) output_format: Option<OutputFormat>,
-
-    /// Verbose output on standard error
-    #[arg(short, long)]
-    pub(crate) debug: bool,
-}
-
-/// Action of `policy`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum PolicyVerb {
-    /// Lists the rules.
-    #[default]
-    List,
-    /// Reports doubtful rules.
-    Lint,
-    /// Explains the decision about a command line.
-    Explain(String),
-}
-
-/// Flags of `policy`, with its verb.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct PolicyArguments {
-    /// Action to run
-    #[arg(skip)]
-    pub(crate) verb: PolicyVerb,
-
-    /// The approval mode to judge in
-    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
-    pub(crate) mode: Option<ApprovalMode>,
-
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) rules: RuleArguments,
-
-    /// Verbose output on standard error
-    #[arg(short, long)]
-    pub(crate) debug: bool,
-}
-
-/// Flags of `prompt show`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct PromptArguments {
-    /// As for a run
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-
-    /// As for a run
-    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
-    pub(crate) approval_mode: Option<ApprovalMode>,
-
-    /// As for a conversation at the terminal instead of a headless run
-    #[arg(long)]
-    pub(crate) interactive: bool,
-
-    /// As for a run
-    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
-    pub(crate) include_directories: Vec<String>,
-
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Trust the current folder for this question
-    #[arg(long)]
-    pub(crate) skip_trust: bool,
-
-    /// Verbose output on standard error
-    #[arg(short, long)]
-    pub(crate) debug: bool,
-}
-
-/// Folder and flags of `trust`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct TrustArguments {
-    /// The folder; the current one if omitted
-    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
-    pub(crate) folder: String,
-
-    /// Stop trusting the folder
-    #[arg(long)]
-    pub(crate) revoke: bool,
-}
-
-/// Returns the main command, including the flags that are not available yet.
-pub(super) fn main(called_as: &str) -> Command {
+/// Returns the complete command line, for the parser, help, completions and the man page. It
+/// includes the flags that are not available yet.
+pub(super) fn whole(called_as: &str) -> Command {
     let version = Arg::new("version").long("version").short('v').action(ArgAction::SetTrue);
-    Arguments::command()
-        .name(called_as.to_owned())
+    let command = Subcommand::augment_subcommands(Command::new(called_as.to_owned()));
+    // After the subcommands, whose own description it replaces.
+    Arguments::augment_args(command)
         .bin_name(called_as.to_owned())
         .args([help_flag(), version.help("Print the version")])
         .args(later::flags())
-}
-
-/// Returns the subcommand `policy`.
-fn policy() -> Command {
-    let verb = |name: &'static str, about: &'static str| {
-        let verb = Command::new(name).disable_help_flag(true).arg(help_flag());
-        PolicyArguments::augment_args(verb).about(about).long_about(None)
-    };
-    let command_line = Arg::new("command").value_name("COMMAND").num_args(1..).required(true);
-    group(
-        POLICY,
-        "Explain the policy decision about a command line, list the rules, or check them",
-        [
-            verb(LIST, "List the rules"),
-            verb(LINT, "Report rules that are wrong or doubtful"),
-            verb(EXPLAIN, "Explain the decision about a command line: the rest of the line")
-                .arg(command_line.help("The command line; flags precede it unless it is quoted")),
-        ],
-    )
-}
-
-/// Returns a subcommand that has verbs.
-fn group<const N: usize>(name: &'static str, about: &'static str, verbs: [Command; N]) -> Command {
-    Command::new(name)
-        .about(about)
-        .disable_help_flag(true)
+        .args_conflicts_with_subcommands(true)
         .disable_help_subcommand(true)
-        .subcommand_required(true)
-        .subcommands(verbs)
-        .arg(help_flag())
 }
 
-/// Returns the flags of `policy`, for the parser of command lines.
-pub(super) fn policy_flags() -> Command {
-    PolicyArguments::augment_args(Command::new(POLICY))
+/// Returns the command that the first words name, and the number of these words.
+pub(super) fn descend<'c>(whole: &'c Command, words: &[&str]) -> (&'c Command, usize) {
+    let (mut command, mut depth) = (whole, 0);
+    while let Some(verb) = words.get(depth).and_then(|word| command.find_subcommand(word)) {
+        (command, depth) = (verb, depth + 1);
+    }
+    (command, depth)
 }
 
-/// Returns the subcommand `prompt`.
-fn prompt() -> Command {
-    let about =
-        "Show the system prompt and the tools that a model receives, and their size in tokens";
-    let show = Command::new(SHOW).disable_help_flag(true).arg(help_flag());
-    group(PROMPT, about, [PromptArguments::augment_args(show).about(about).long_about(None)])
+/// Returns the arguments of the main command, and of the subcommands that are read with its flags:
+/// all except the groups of Gemini CLI, and `sandbox`.
+pub(super) fn of_line(whole: &Command) -> impl Iterator<Item = &Arg> {
+    let is_apart =
+        |name: &str| name == "sandbox" || later::GROUPS.iter().any(|group| group.is_called(name));
+    let subcommands = whole.get_subcommands().filter(move |one| !is_apart(one.get_name()));
+    whole.get_arguments().chain(subcommands.flat_map(of_verbs))
 }
 
-/// Returns the flags of `prompt`, for the parser of command lines.
-pub(super) fn prompt_flags() -> Command {
-    PromptArguments::augment_args(Command::new(PROMPT))
+/// Returns the arguments of a command and of its verbs.
+pub(super) fn of_verbs(command: &Command) -> impl Iterator<Item = &Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(Command::get_arguments))
 }
 
-/// Returns the subcommand `trust`.
-pub(super) fn trust() -> Command {
-    let trust = Command::new(TRUST).disable_help_flag(true).arg(help_flag());
-    TrustArguments::augment_args(trust)
-        .about("Trust a folder permanently, without accepting the items in it that could do harm")
-        .long_about(None)
+/// Returns the flag that all subcommands have too.
+pub(super) fn help_flag() -> Arg {
+    let help = Arg::new("help").long("help").short('h').action(ArgAction::Help);
+    help.help("Print this help").global(true)
 }
 
-/// Returns the subcommand `demo`.
-pub(super) fn demo() -> Command {
-    let demo = Command::new(DEMO).disable_help_flag(true).arg(help_flag());
-    DemoArguments::augment_args(demo)
-        .about(
-            "Show the agent at work on a sample project, with a recorded model: no key, no network",
-        )
-        .long_about(None)
-}
-
-/// Returns the complete command line, for help, completions and the man page.
-pub(super) fn whole(called_as: &str) -> Command {
-    let shell = Arg::new("shell").value_name("SHELL").required(true);
-    let completions = Command::new(COMPLETIONS)
-        .about("Print the completions for a shell")
-        .disable_help_flag(true)
-        .arg(shell.value_parser(clap::value_parser!(clap_complete::Shell)))
-        .arg(help_flag());
-    let man =
-        Command::new(MAN).about("Print the man page").disable_help_flag(true).arg(help_flag());
-    main(called_as).args_conflicts_with_subcommands(true).disable_help_subcommand(true).subcommands(
-        [
-            demo(),
-            config::command(&help_flag),
-            hooks::command(&help_flag),
-            policy(),
-            prompt(),
-            sandbox::command(&help_flag),
-            trust(),
-            completions,
-            man,
-            Command::new(HELP)
-                .about("Print the help of the program or of a subcommand")
-                .disable_help_flag(true)
-                .args([Arg::new("subcommand").value_name("SUBCOMMAND").num_args(0..), help_flag()]),
-            Command::new(VERSION)
-                .about("Print the version")
-                .disable_help_flag(true)
-                .arg(help_flag()),
-        ],
-    )
-}
-
-fn help_flag() -> Arg {
-    Arg::new("help").long("help").short('h').action(ArgAction::SetTrue).help("Print this help")
-}
-
-fn approval_mode() -> impl TypedValueParser<Value = ApprovalMode> {
+/// Returns the parser of approval modes.
+pub(super) fn approval_mode() -> impl TypedValueParser<Value = ApprovalMode> {
     PossibleValuesParser::new(["default", "auto_edit", "yolo", "plan"])
         .try_map(|word| -> Result<ApprovalMode, UnknownMode> { word.parse() })
 }

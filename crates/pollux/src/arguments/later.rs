@@ -3,8 +3,9 @@
 //! Each flag is recognised and rejected by name. No flag is ignored, because a run without a
 //! requested sandbox or policy is worse than no run.
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction};
 
+use super::checks;
 use super::line::{Group, Kind, Line};
 
 /// A flag that is not available yet.
@@ -106,11 +107,6 @@ pub(super) fn flags() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// Returns the flags of the reserved subcommands.
-pub(super) fn reserved_flags() -> Command {
-    Command::new("reserved").arg(Arg::new("json").long("json").action(ArgAction::SetTrue))
-}
-
 /// Returns the message for the first flag of the line that is not available yet.
 pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
     let asks = |flag: &&LaterFlag| match flag.kind {
@@ -147,7 +143,7 @@ pub(super) fn group(name: &str, rest: &[String]) -> Result<String, String> {
     if known {
         Ok(not_yet(&format!("The subcommand {name}"), None))
     } else {
-        Err("You need at least one command before continuing.".to_owned())
+        Err(checks::NO_VERB.to_owned())
     }
 }
 

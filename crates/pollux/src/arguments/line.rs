@@ -15,9 +15,9 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use clap::{ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::flags::{EXPLAIN, POLICY};
+use super::flags;
 
 /// Session that a `--resume` without a value continues.
 pub(super) const LATEST: &str = "latest";
@@ -65,31 +65,29 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Returns the flags of `commands`; the first of several flags with the same name.
-    pub(super) fn of(commands: impl IntoIterator<Item = Command>) -> Self {
+    /// Returns the flags among `arguments`; the first of several flags with the same name.
+    pub(super) fn of<'a>(arguments: impl IntoIterator<Item = &'a Arg>) -> Self {
         let mut flags: Vec<Flag> = Vec::new();
-        for command in commands {
-            for argument in command.get_arguments() {
-                let Some(name) = argument.get_long() else { continue };
-                if flags.iter().any(|flag| flag.name == name) {
-                    continue;
-                }
-                let optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
-                let kind = match argument.get_action() {
-                    ArgAction::SetTrue => Kind::Switch,
-                    ArgAction::Append => Kind::List,
-                    _ if optional => Kind::OptionalText,
-                    _ => Kind::Text,
-                };
-                let choices =
-                    if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
-                flags.push(Flag {
-                    name: name.to_owned(),
-                    short: argument.get_short(),
-                    kind,
-                    choices: choices.iter().map(|choice| choice.get_name().to_owned()).collect(),
-                });
+        for argument in arguments {
+            let Some(name) = argument.get_long() else { continue };
+            if flags.iter().any(|flag| flag.name == name) {
+                continue;
             }
+            let optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
+            let kind = match argument.get_action() {
+                ArgAction::SetTrue | ArgAction::Help => Kind::Switch,
+                ArgAction::Append => Kind::List,
+                _ if optional => Kind::OptionalText,
+                _ => Kind::Text,
+            };
+            let choices =
+                if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
+            flags.push(Flag {
+                name: name.to_owned(),
+                short: argument.get_short(),
+                kind,
+                choices: choices.iter().map(|choice| choice.get_name().to_owned()).collect(),
+            });
         }
         Self { flags }
     }
@@ -189,10 +187,14 @@ impl<'t> Line<'t> {
         reader.line
     }
 
-    /// Returns the words if they can be a subcommand; `None` if there are none, or if the first
-    /// follows a `--`.
-    pub(super) fn command_words(&self) -> Option<&[String]> {
-        (!self.literal_words && !self.words.is_empty()).then_some(self.words.as_slice())
+    /// Returns the words.
+    pub(super) fn words(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
+    }
+
+    /// Returns the words if they can be a subcommand, otherwise none: the first may follow a `--`.
+    pub(super) fn command_words(&self) -> Vec<&str> {
+        if self.literal_words { Vec::new() } else { self.words() }
     }
 
     /// Returns the names of all known flags on the line.
@@ -253,14 +255,24 @@ impl<'t> Line<'t> {
         texts
     }
 
-    /// Passes the line to clap: one `--name=value` for every effective value, then the words that
-    /// `command` takes.
-    pub(super) fn matches(&self, command: Command) -> clap::error::Result<ArgMatches> {
-        let mut words = vec![command.get_name().to_owned()];
+    /// Passes the line to clap: the names of the subcommand and its verb, one `--name=value` for
+    /// every effective value of a flag of this command, then the operands.
+    pub(super) fn matches(
+        &self,
+        whole: Command,
+        path: &[&str],
+        operands: &[&str],
+    ) -> clap::error::Result<ArgMatches> {
+        let owned =
+            |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let mut words = owned(&[&[whole.get_name()], path].concat());
+        let (command, _) = flags::descend(&whole, path);
+        let is_of_command =
+            |name: &str| command.get_arguments().any(|flag| flag.get_long() == Some(name));
         let mut done: Vec<&str> = Vec::new();
         for (flag, _) in &self.given {
             let name = flag.name.as_str();
-            if done.contains(&name) {
+            if done.contains(&name) || !is_of_command(name) {
                 continue;
             }
             done.push(name);
@@ -278,11 +290,9 @@ impl<'t> Line<'t> {
                 }
             }
         }
-        if command.get_positionals().next().is_some() {
-            words.push("--".to_owned());
-            words.extend(self.words.iter().cloned());
-        }
-        command.try_get_matches_from(words)
+        words.push("--".to_owned());
+        words.extend(owned(operands));
+        whole.try_get_matches_from(words)
     }
 }
 
@@ -291,7 +301,7 @@ impl<'t> Line<'t> {
 fn takes_the_rest(words: &[String]) -> bool {
     match words {
         [policy, explain, first] => {
-            policy == POLICY && explain == EXPLAIN && !first.contains(char::is_whitespace)
+            policy == "policy" && explain == "explain" && !first.contains(char::is_whitespace)
         }
         _ => false,
     }

@@ -1,140 +1,94 @@
 //! Arguments of `sandbox`.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Command};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, Command, FromArgMatches, Subcommand};
 use pollux_protocol::ConfinementLevel;
 
-/// Name of the subcommand.
-const NAME: &str = "sandbox";
-const STATUS: &str = "status";
-const RUN: &str = "run";
+use super::{Exit, checks, help_of, subcommand};
+
+/// Show and test the confinement of commands by the kernel
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct SandboxArguments {
+    #[command(subcommand)]
+    pub(crate) verb: SandboxVerb,
+}
 
 /// Action of `sandbox`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SandboxArguments {
-    /// Shows the available mechanisms and levels.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum SandboxVerb {
+    /// Show the mechanisms of this system and the available levels
     Status {
-        /// True for JSON on standard output.
+        /// Print JSON
+        #[arg(long)]
         json: bool,
     },
-    /// Runs a command.
+    /// Run a command in the current folder at a level
     Run {
+        /// Level of confinement
+        #[arg(
+            long,
+            value_name = "LEVEL",
+            value_parser = level(),
+            default_value = ConfinementLevel::Protect.as_str()
+        )]
         level: ConfinementLevel,
-        /// True to allow the network at `workspace-write`.
+        /// Allow the network at workspace-write
+        #[arg(long)]
         network: bool,
-        /// True if `.git/config` is writable.
+        /// Leave .git/config writable
+        #[arg(long = "git-config")]
         git_configuration: bool,
-        /// Program and its arguments; never empty.
+        /// The program and its arguments
+        #[arg(value_name = "COMMAND", required = true, last = true)]
         command: Vec<OsString>,
     },
 }
 
-/// Returns the leading words that name the subcommand, for its help.
-pub(super) fn words(words: &[OsString]) -> Vec<String> {
-    words.iter().take(2).map(|word| word.to_string_lossy().into_owned()).collect()
+fn level() -> impl TypedValueParser<Value = ConfinementLevel> {
+    let levels = PossibleValuesParser::new(ConfinementLevel::ALL.map(ConfinementLevel::as_str));
+    levels.try_map(|name| ConfinementLevel::named(&name).ok_or("unknown level"))
 }
 
-/// Parses a command line that begins with `sandbox VERB`; returns `None` for any other line, which
-/// may be a prompt. An inner `None` is a request for help.
-pub(super) fn read(words: &[OsString]) -> Option<Result<Option<SandboxArguments>, String>> {
-    let [name, verb, rest @ ..] = words else { return None };
-    if name != NAME {
-        return None;
-    }
-    let is_help = |word: &OsStr| word == "--help" || word == "-h";
-    match verb.to_str()? {
-        STATUS => Some(status(rest, is_help)),
-        RUN => Some(run(rest, is_help)),
-        "--help" | "-h" if rest.is_empty() => Some(Ok(None)),
-        _ => None,
-    }
+/// Returns true if a line begins with `sandbox` and a verb. [`parse`] reads it.
+pub(super) fn is_called(words: &[OsString]) -> bool {
+    matches!(words, [name, verb, ..] if name == "sandbox" && (verb == "status" || verb == "run"))
 }
 
-fn status(
-    rest: &[OsString],
-    is_help: impl Fn(&OsStr) -> bool,
-) -> Result<Option<SandboxArguments>, String> {
-    let mut json = false;
-    for word in rest {
-        match word.to_str() {
-            Some("--json") => json = true,
-            _ if is_help(word) => return Ok(None),
-            _ => return Err(format!("Unknown argument: {}", word.to_string_lossy())),
-        }
-    }
-    Ok(Some(SandboxArguments::Status { json }))
-}
-
-fn run(
-    rest: &[OsString],
-    is_help: impl Fn(&OsStr) -> bool,
-) -> Result<Option<SandboxArguments>, String> {
-    let (mut level, mut network, mut git_configuration) = (ConfinementLevel::Protect, false, false);
-    let mut rest = rest.iter();
-    let command: Vec<OsString> = loop {
-        let Some(word) = rest.next() else { break Vec::new() };
-        match word.to_str() {
-            Some("--") => break rest.cloned().collect(),
-            Some("--network") => network = true,
-            Some("--git-config") => git_configuration = true,
-            Some("--level") => {
-                let given = rest.next().ok_or("Not enough arguments following: level")?;
-                level = level_of(&given.to_string_lossy())?;
-            }
-            Some(text) if text.starts_with("--level=") => {
-                level = level_of(&text["--level=".len()..])?;
-            }
-            _ if is_help(word) => return Ok(None),
-            Some(text) if text.starts_with('-') => return Err(format!("Unknown argument: {text}")),
-            _ => break std::iter::once(word).chain(rest).cloned().collect(),
-        }
+/// Parses a line without the rules of Gemini CLI, because its words belong to another program: they
+/// may look like flags, and need not be Unicode.
+///
+/// # Errors
+/// The exit with help or an error message.
+pub(super) fn parse(
+    words: &[OsString],
+    whole: Command,
+    called_as: &str,
+) -> Result<subcommand::Subcommand, Exit> {
+    // The help requires a `--`; the parser does not.
+    let run = |run: Command| {
+        run.mut_arg("command", |command| command.last(false).trailing_var_arg(true))
+            .args_override_self(true)
     };
-    if command.is_empty() {
-        return Err("sandbox run requires a command: sandbox run --level inspect -- ls.".to_owned());
-    }
-    Ok(Some(SandboxArguments::Run { level, network, git_configuration, command }))
-}
-
-fn level_of(name: &str) -> Result<ConfinementLevel, String> {
-    ConfinementLevel::named(name).ok_or_else(|| {
-        let names = ConfinementLevel::ALL.map(ConfinementLevel::as_str).join(", ");
-        format!("Unknown level {name}. The levels are {names}.")
-    })
-}
-
-/// Returns the subcommand, for help, completions and the man page.
-pub(super) fn command(help_flag: &dyn Fn() -> Arg) -> Command {
-    let switch = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
-    let levels = ConfinementLevel::ALL.map(ConfinementLevel::as_str);
-    let level = Arg::new("level")
-        .long("level")
-        .value_name("LEVEL")
-        .value_parser(clap::builder::PossibleValuesParser::new(levels))
-        .default_value(ConfinementLevel::Protect.as_str())
-        .help("Level of confinement");
-    let words = Arg::new("command").value_name("COMMAND").required(true).num_args(1..).last(true);
-    let verb = |name: &'static str, about: &'static str| {
-        Command::new(name).about(about).disable_help_flag(true).arg(help_flag())
-    };
-    Command::new(NAME)
-        .about("Show and test the confinement of commands by the kernel")
-        .disable_help_flag(true)
-        .disable_help_subcommand(true)
-        .arg(help_flag())
-        .subcommand(
-            verb(STATUS, "Show the mechanisms of this system and the available levels")
-                .arg(switch("json", "Print JSON")),
-        )
-        .subcommand(
-            verb(RUN, "Run a command in the current folder at a level")
-                .arg(level)
-                .arg(switch("network", "Allow the network at workspace-write"))
-                .arg(switch("git-config", "Leave .git/config writable"))
-                .arg(words.help("The program and its arguments")),
-        )
+    let whole = whole.mut_subcommand("sandbox", |sandbox| sandbox.mut_subcommand("run", run));
+    let line = std::iter::once(OsString::from(called_as)).chain(words.iter().cloned());
+    let matches = whole.try_get_matches_from(line);
+    matches.and_then(|matches| subcommand::Subcommand::from_arg_matches(&matches)).map_err(
+        |error| {
+            let path = [words[0].to_string_lossy(), words[1].to_string_lossy()];
+            let path = [path[0].as_ref(), path[1].as_ref()];
+            let message = match error.kind() {
+                ErrorKind::DisplayHelp => return Exit::answer(help_of(&path, called_as)),
+                ErrorKind::MissingRequiredArgument => {
+                    "sandbox run requires a command: sandbox run --level inspect -- ls.".to_owned()
+                }
+                _ => checks::message(&error),
+            };
+            subcommand::refusal(&message, &path, called_as)
+        },
+    )
 }
 
 #[cfg(test)]
@@ -142,14 +96,22 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use crate::arguments::flags;
 
-    fn read_line(line: &str) -> Option<Result<Option<SandboxArguments>, String>> {
-        read(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    fn read_line(line: &str) -> Result<SandboxVerb, Exit> {
+        parse(&words(line), flags::whole("pollux"), "pollux").map(|subcommand| match subcommand {
+            subcommand::Subcommand::Sandbox(arguments) => arguments.verb,
+            other => panic!("{line}: {other:?}"),
+        })
     }
 
     #[test]
     fn verbs_and_flags() {
-        let run = |level, network, command: &[&str]| SandboxArguments::Run {
+        let run = |level, network, command: &[&str]| SandboxVerb::Run {
             level,
             network,
             git_configuration: false,
@@ -158,18 +120,21 @@ mod tests {
         let (inspect, protect) = (ConfinementLevel::Inspect, ConfinementLevel::Protect);
         let write = ConfinementLevel::WorkspaceWrite;
         for (line, expected) in [
-            ("sandbox status", SandboxArguments::Status { json: false }),
-            ("sandbox status --json", SandboxArguments::Status { json: true }),
+            ("sandbox status", SandboxVerb::Status { json: false }),
+            ("sandbox status --json", SandboxVerb::Status { json: true }),
             ("sandbox run ls -l", run(protect, false, &["ls", "-l"])),
+            ("sandbox run ls -- --help", run(protect, false, &["ls", "--", "--help"])),
             ("sandbox run --level inspect -- ls --level", run(inspect, false, &["ls", "--level"])),
             ("sandbox run --network --level=workspace-write id", run(write, true, &["id"])),
+            ("sandbox run --level none --level inspect id", run(inspect, false, &["id"])),
         ] {
-            assert_eq!(read_line(line), Some(Ok(Some(expected))), "{line}");
+            assert_eq!(read_line(line), Ok(expected), "{line}");
         }
         for line in ["sandbox", "sandbox the tests", "run status"] {
-            assert_eq!(read_line(line), None, "{line}");
+            assert!(!is_called(&words(line)), "{line}");
         }
-        assert_eq!(read_line("sandbox run --help"), Some(Ok(None)));
+        let help = read_line("sandbox run --help").unwrap_err();
+        assert!(help.stdout.contains("Usage: pollux sandbox run "), "{help:?}");
     }
 
     #[test]
@@ -177,11 +142,12 @@ mod tests {
         for (line, message) in [
             ("sandbox status now", "Unknown argument: now"),
             ("sandbox run --level", "Not enough arguments following: level"),
-            ("sandbox run --level deep ls", "Unknown level deep."),
+            ("sandbox run --level deep ls", "Unknown level deep. The levels are inspect, "),
             ("sandbox run --nope ls", "Unknown argument: --nope"),
-            ("sandbox run --", "sandbox run requires a command"),
+            ("sandbox run -z ls", "Unknown argument: -z"),
+            ("sandbox run --", "sandbox run requires a command: "),
         ] {
-            let error = read_line(line).unwrap().unwrap_err();
+            let error = read_line(line).unwrap_err().stderr;
             assert!(error.starts_with(message), "{line}: {error}");
         }
     }

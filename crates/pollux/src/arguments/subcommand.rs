@@ -17,14 +17,44 @@
 use clap::{Command, FromArgMatches};
 use pollux_protocol::spelling;
 
-use super::flags::{
-    self, DemoArguments, PolicyArguments, PolicyVerb, PromptArguments, TrustArguments,
-};
-use super::line::Line;
-use super::{Exit, Invocation, checks, config, help_of, later, version};
+use super::completions::CompletionsArguments;
+use super::config::ConfigArguments;
+use super::demo::DemoArguments;
+use super::hooks::HooksArguments;
+use super::line::{Line, Table};
+use super::policy::PolicyArguments;
+use super::prompt::PromptArguments;
+use super::sandbox::SandboxArguments;
+use super::trust::TrustArguments;
+use super::{Exit, checks, flags, help_of, later};
+
+/// Subcommand with its arguments. The order is that of the help.
+#[derive(Debug, Clone, PartialEq, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    Demo(DemoArguments),
+    Config(ConfigArguments),
+    Hooks(HooksArguments),
+    Policy(PolicyArguments),
+    Prompt(PromptArguments),
+    Sandbox(SandboxArguments),
+    Trust(TrustArguments),
+    Completions(CompletionsArguments),
+    /// Print the man page
+    Man,
+    /// Print the help of the program or of a subcommand
+    Help {
+        subcommand: Vec<String>,
+    },
+    /// Print the version
+    Version,
+}
 
 /// Subcommands that take every line that begins with their name.
-const GREEDY: [&str; 4] = [flags::COMPLETIONS, config::CONFIG, flags::MAN, flags::PROMPT];
+const GREEDY: [&str; 4] = ["completions", "config", "man", "prompt"];
+/// Subcommand that takes a word that is no verb.
+const TRUST: &str = "trust";
+const HELP: &str = "help";
+const VERSION: &str = "version";
 
 /// Meaning of a line whose first word is the name of a subcommand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,20 +64,22 @@ enum Meaning {
     Neither,
 }
 
-/// Returns the subcommand of the line; `None` if the line is a prompt.
+/// Returns the words of a line that is a subcommand; `None` if the line is a prompt.
 ///
 /// # Errors
-/// The exit with help, version or an error message.
-pub(super) fn parse(line: &Line<'_>, called_as: &str) -> Result<Option<Invocation>, Exit> {
-    let Some(words) = line.command_words() else { return Ok(None) };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let whole = flags::whole(called_as);
-    let name = words[0];
-    let Some(verbs) = verbs(&whole, name) else { return Ok(None) };
+/// The exit of a line that is neither.
+pub(super) fn words<'l>(
+    line: &'l Line<'_>,
+    whole: &Command,
+    called_as: &str,
+) -> Result<Option<Vec<&'l str>>, Exit> {
+    let words = line.command_words();
+    let verbs = words.first().and_then(|name| verbs(whole, name));
+    let Some(verbs) = verbs else { return Ok(None) };
     match meaning(&words, line.option_follows_first_word, &verbs) {
         Meaning::Prompt => Ok(None),
         Meaning::Neither => Err(neither(&words, &verbs, called_as)),
-        Meaning::Subcommand => invocation(line, &words, &verbs, called_as).map(Some),
+        Meaning::Subcommand => Ok(Some(words)),
     }
 }
 
@@ -59,7 +91,7 @@ fn verbs(whole: &Command, name: &str) -> Option<Vec<String>> {
     let names = |command: &Command| {
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
     };
-    if name == flags::HELP {
+    if name == HELP {
         return Some(names(whole));
     }
     whole.find_subcommand(name).map(names)
@@ -69,7 +101,7 @@ fn meaning(words: &[&str], option_follows: bool, verbs: &[String]) -> Meaning {
     let Some(second) = words.get(1).filter(|_| !option_follows) else {
         return Meaning::Subcommand;
     };
-    let is_operand = words[0] == flags::TRUST && words.len() == 2;
+    let is_operand = words[0] == TRUST && words.len() == 2;
     if is_operand || GREEDY.contains(&words[0]) || nearest(second, verbs).is_some() {
         return Meaning::Subcommand;
     }
@@ -111,117 +143,77 @@ fn unclear(stderr: String) -> Exit {
     Exit { code: 42, stdout: String::new(), stderr }
 }
 
-fn invocation(
+/// Returns the subcommand of a line with these words.
+///
+/// # Errors
+/// The exit of a line that is incomplete or has other flags, words or values.
+pub(super) fn parse(
     line: &Line<'_>,
     words: &[&str],
-    verbs: &[String],
+    whole: Command,
     called_as: &str,
-) -> Result<Invocation, Exit> {
+) -> Result<Subcommand, Exit> {
     let name = words[0];
-    let refuse =
-        |message: String| Exit::refusal(format!("{message}\n{}", help_of(words, called_as)));
-    if !verbs.is_empty() && name != flags::HELP {
-        match words.get(1) {
-            None if later::verbs(name).is_some() => {}
-            None => return Err(refuse(checks::NO_VERB.to_owned())),
-            Some(word) if verbs.iter().any(|verb| verb == word) => {}
-            Some(word) => return Err(unknown_verb(name, word, verbs, called_as)),
-        }
+    let verbs = verbs(&whole, name).unwrap_or_default();
+    if let Some(word) = words.get(1).filter(|_| !verbs.is_empty())
+        && !verbs.iter().any(|verb| verb == word)
+    {
+        return Err(unknown_verb(name, word, &verbs, called_as));
     }
-    match name {
-        flags::HELP => Err(help(&words[1..], verbs, called_as)),
-        flags::VERSION => {
-            none_left(words, 1).map_err(refuse)?;
-            Err(Exit::answer(format!("{}\n", version())))
-        }
-        config::CONFIG => config::read(line).map(Invocation::Config).map_err(refuse),
-        flags::DEMO => {
-            none_left(words, 1).map_err(refuse)?;
-            read::<DemoArguments>(line, flags::demo()).map(Invocation::Demo).map_err(refuse)
-        }
-        flags::POLICY => policy(line, words).map(Invocation::Policy).map_err(refuse),
-        flags::PROMPT => {
-            none_left(words, 2).map_err(refuse)?;
-            let arguments = read::<PromptArguments>(line, flags::prompt_flags());
-            arguments.map(Invocation::Prompt).map_err(refuse)
-        }
-        flags::TRUST => trust(line, words).map(Invocation::Trust).map_err(refuse),
-        flags::COMPLETIONS => shell(line, words).map(Invocation::Completions).map_err(refuse),
-        flags::MAN => {
-            none_left(words, 1).and_then(|()| checks::only_global(line)).map_err(refuse)?;
-            Ok(Invocation::Man)
-        }
-        _ => Err(Exit::refusal(later::subcommand(name))),
+    if later::verbs(name).is_some() {
+        return Err(Exit::refusal(later::subcommand(name)));
     }
-}
-
-/// Returns the help of a subcommand, or of the program.
-fn help(words: &[&str], names: &[String], called_as: &str) -> Exit {
-    match words.first() {
-        Some(word) if !names.iter().any(|name| name == word) => {
-            unknown_verb(flags::HELP, word, names, called_as)
-        }
-        _ => Exit::answer(help_of(words, called_as)),
+    if name == HELP {
+        let subcommand = words[1..].iter().map(|word| (*word).to_owned()).collect();
+        return Ok(Subcommand::Help { subcommand });
     }
+    read(line, words, whole).map_err(|message| refusal(&message, words, called_as))
 }
 
-fn policy(line: &Line<'_>, words: &[&str]) -> Result<PolicyArguments, String> {
-    let verb = match words[1] {
-        flags::EXPLAIN if words.len() < 3 => {
-            return Err("policy explain requires a command line.".to_owned());
-        }
-        flags::EXPLAIN => PolicyVerb::Explain(command_line(&words[2..])),
-        name => {
-            none_left(words, 2)?;
-            if name == flags::LINT { PolicyVerb::Lint } else { PolicyVerb::List }
-        }
-    };
-    let arguments = read::<PolicyArguments>(line, flags::policy_flags())?;
-    Ok(PolicyArguments { verb, ..arguments })
+/// Returns the subcommand of a group of Gemini CLI. Its flags are not those of the main command.
+///
+/// # Errors
+/// The exit with help or an error message.
+pub(super) fn parse_group(
+    group: &str,
+    rest: Vec<String>,
+    whole: Command,
+    called_as: &str,
+) -> Result<Subcommand, Exit> {
+    let help_flag = flags::help_flag();
+    let (command, _) = flags::descend(&whole, &[group]);
+    let table = Table::of(flags::of_verbs(command).chain([&help_flag]));
+    let line = Line::read(&table, rest, &[]);
+    let words = [&[group], &line.words()[..]].concat();
+    if line.asked.is_some() {
+        return Err(Exit::answer(help_of(&words, called_as)));
+    }
+    let subcommand = checks::no_missing_value(&line).and_then(|()| read(&line, &words, whole));
+    subcommand.map_err(|message| refusal(&message, &[group], called_as))
 }
 
-fn trust(line: &Line<'_>, words: &[&str]) -> Result<TrustArguments, String> {
-    none_left(words, 2)?;
-    checks::flags_of(line, &flags::trust())?;
-    let folder = words.get(1).copied().unwrap_or(".").to_owned();
-    Ok(TrustArguments { folder, revoke: line.switch("revoke") == Some(true) })
-}
-
-/// Returns the command line that these words make. A single word is a quoted command line.
-fn command_line(words: &[&str]) -> String {
-    match words {
-        [line] => (*line).to_owned(),
-        words => words.iter().map(|word| pollux_shell::quoted(word)).collect::<Vec<_>>().join(" "),
+/// Reads the flags and operands of a subcommand.
+fn read(line: &Line<'_>, words: &[&str], whole: Command) -> Result<Subcommand, String> {
+    let (command, depth) = flags::descend(&whole, words);
+    let (path, operands) = words.split_at(depth);
+    if command.has_subcommands() {
+        return Err(checks::NO_VERB.to_owned());
+    }
+    checks::operands(path, operands, command)?;
+    if words[0] != VERSION {
+        checks::flags_of(line, path, command)?;
+    }
+    let matches = line.matches(whole, path, operands);
+    match matches.and_then(|matches| Subcommand::from_arg_matches(&matches)) {
+        Ok(Subcommand::Config(config)) => config.with_overrides(line).map(Subcommand::Config),
+        Ok(subcommand) => Ok(subcommand),
+        Err(error) => Err(checks::message(&error)),
     }
 }
 
-fn shell(line: &Line<'_>, words: &[&str]) -> Result<clap_complete::Shell, String> {
-    checks::only_global(line)?;
-    let shells = || {
-        let names = clap::ValueEnum::value_variants().iter().map(clap_complete::Shell::to_string);
-        names.collect::<Vec<_>>().join(", ")
-    };
-    match words {
-        [_, shell] => shell
-            .parse()
-            .map_err(|_| format!("Unknown shell {shell}. The shells are {}.", shells())),
-        _ => Err(format!("completions takes the name of one shell: {}.", shells())),
-    }
-}
-
-/// Refuses words after the first `count`.
-fn none_left(words: &[&str], count: usize) -> Result<(), String> {
-    if words.len() <= count {
-        return Ok(());
-    }
-    Err(format!("{} takes no further arguments.", words[..count].join(" ")))
-}
-
-/// Reads the flags of a subcommand.
-fn read<A: FromArgMatches>(line: &Line<'_>, command: Command) -> Result<A, String> {
-    checks::flags_of(line, &command)?;
-    let matches = line.matches(command).and_then(|matches| A::from_arg_matches(&matches));
-    matches.map_err(|error| error.to_string())
+/// Refuses a line of a subcommand, with its help.
+pub(super) fn refusal(message: &str, words: &[&str], called_as: &str) -> Exit {
+    Exit::refusal(format!("{message}\n{}", help_of(words, called_as)))
 }
 
 #[cfg(test)]
@@ -258,12 +250,5 @@ mod tests {
             assert_eq!(meaning(&words, false, verbs), expected, "{line}");
         }
         assert_eq!(meaning(&["demo", "of", "it"], true, &[]), Subcommand);
-    }
-
-    #[test]
-    fn words_of_a_command_line_stay_words() {
-        assert_eq!(command_line(&["ls | sort"]), "ls | sort");
-        assert_eq!(command_line(&["git", "status"]), "git status");
-        assert_eq!(command_line(&["echo", "it's; rm x"]), r"echo 'it'\''s; rm x'");
     }
 }

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap_complete::Shell;
 use pollux_protocol::ApprovalMode;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -294,7 +295,7 @@ fn a_sandbox_is_asked_for_or_refused_or_left_to_the_settings() {
 
 fn config(words: &[&str]) -> ConfigArguments {
     match read(&[&["config"], words].concat()) {
-        Ok(Invocation::Config(arguments)) => arguments,
+        Ok(Invocation::Subcommand(Subcommand::Config(arguments))) => arguments,
         other => panic!("{words:?} is not about settings: {other:?}"),
     }
 }
@@ -302,25 +303,51 @@ fn config(words: &[&str]) -> ConfigArguments {
 #[test]
 fn lines_about_settings() {
     use pollux_config::FileScope::{Project, System, User};
-    let key = || "general.vimMode".to_owned();
-    let set = |value: &str, scope| ConfigVerb::Set { key: key(), value: value.to_owned(), scope };
-    for (words, verb) in [
-        (&["list"][..], ConfigVerb::List { all: false }),
-        (&["list", "--all"], ConfigVerb::List { all: true }),
-        (&["get", "general.vimMode"], ConfigVerb::Get { key: key() }),
-        (&["get", "anything"], ConfigVerb::Get { key: "anything".to_owned() }),
-        (&["set", "general.vimMode", "true"], set("true", User)),
-        (&["set", "general.vimMode", "-1", "--project"], set("-1", Project)),
-        (&["set", "--system", "general.vimMode", "[1]"], set("[1]", System)),
-        (&["unset", "--user", "general.vimMode"], ConfigVerb::Unset { key: key(), scope: User }),
-        (&["explain", "general.vimMode"], ConfigVerb::Explain { key: key() }),
-        (&["report"], ConfigVerb::Report),
-        (&["migrate", "--project"], ConfigVerb::Migrate { scope: Project }),
+    for (words, scope) in [
+        (&["list"][..], None),
+        (&["list", "--all"], None),
+        (&["get", "general.vimMode"], None),
+        (&["get", "anything"], None),
+        (&["set", "general.vimMode", "true"], Some(User)),
+        (&["set", "general.vimMode", "-1", "--project"], Some(Project)),
+        (&["set", "--system", "general.vimMode", "[1]"], Some(System)),
+        (&["unset", "--user", "general.vimMode"], Some(User)),
+        (&["explain", "general.vimMode"], None),
+        (&["report"], None),
+        (&["migrate", "--project"], Some(Project)),
     ] {
         let found = config(words);
-        assert_eq!(found.verb, verb, "{words:?}");
-        assert!(!found.json && !found.skip_trust && found.given.is_empty(), "{words:?}");
-        assert!(config(&[words, &["--json"]].concat()).json, "{words:?}");
+        assert!(!found.json() && !found.skip_trust && found.given.is_empty(), "{words:?}");
+        assert!(config(&[words, &["--json"]].concat()).json(), "{words:?}");
+        let operand = |index: usize| {
+            let operands = words[1..].iter().filter(|word| !word.starts_with("--"));
+            operands.collect::<Vec<_>>()[index].to_string()
+        };
+        let (name, file) = match found.verb {
+            ConfigVerb::List { all, .. } => {
+                assert_eq!(all, words.contains(&"--all"));
+                ("list", None)
+            }
+            ConfigVerb::Get { key, .. } => {
+                assert_eq!(key, operand(0));
+                ("get", None)
+            }
+            ConfigVerb::Explain { key, .. } => {
+                assert_eq!(key, operand(0));
+                ("explain", None)
+            }
+            ConfigVerb::Set { key, value, file, .. } => {
+                assert_eq!((key, value), (operand(0), operand(1)));
+                ("set", Some(file.scope()))
+            }
+            ConfigVerb::Unset { key, file, .. } => {
+                assert_eq!(key, operand(0));
+                ("unset", Some(file.scope()))
+            }
+            ConfigVerb::Report { .. } => ("report", None),
+            ConfigVerb::Migrate { file, .. } => ("migrate", Some(file.scope())),
+        };
+        assert_eq!((name, file), (words[0], scope), "{words:?}");
     }
 }
 
@@ -432,16 +459,20 @@ fn a_command_line_to_explain_is_the_rest_of_the_line() {
         (&["--", "git", "-C", "a b", "log"], "git -C 'a b' log", false),
     ] {
         let line = [&["policy", "explain"], words].concat();
-        let Ok(Invocation::Policy(arguments)) = read(&line) else { panic!("{line:?}") };
-        assert_eq!(arguments.verb, PolicyVerb::Explain(command.to_owned()), "{line:?}");
-        assert_eq!(arguments.json, json, "{line:?}");
+        let Ok(Invocation::Subcommand(Subcommand::Policy(arguments))) = read(&line) else {
+            panic!("{line:?}")
+        };
+        let PolicyVerb::Explain { command: words, flags } = arguments.verb else {
+            panic!("{line:?}")
+        };
+        assert_eq!((command_line(&words).as_str(), flags.json), (command, json), "{line:?}");
     }
 }
 
 #[test]
 fn subcommands() {
     let demo = |words: &[&str]| match read(words) {
-        Ok(Invocation::Demo(arguments)) => arguments,
+        Ok(Invocation::Subcommand(Subcommand::Demo(arguments))) => arguments,
         other => panic!("{words:?} is no demo: {other:?}"),
     };
     assert_eq!(demo(&["demo"]), DemoArguments::default());
@@ -449,12 +480,25 @@ fn subcommands() {
         DemoArguments { keep: true, output_format: Some(OutputFormat::Json), debug: false };
     assert_eq!(demo(&["demo", "--keep", "-o", "json"]), expected);
     assert_eq!(demo(&["--output-format=json", "demo", "--keep=true"]), expected);
-    assert!(matches!(read(&["man"]), Ok(Invocation::Man)));
+    let subcommand = |words: &[&str]| match read(words) {
+        Ok(Invocation::Subcommand(subcommand)) => subcommand,
+        other => panic!("{words:?} is no subcommand: {other:?}"),
+    };
+    assert_eq!(subcommand(&["man"]), Subcommand::Man);
+    assert_eq!(subcommand(&["version", "--yolo"]), Subcommand::Version);
+    assert_eq!(subcommand(&["help"]), Subcommand::Help { subcommand: Vec::new() });
+    let about = ["policy", "explain"].map(str::to_owned).to_vec();
+    assert_eq!(subcommand(&["help", "policy", "explain"]), Subcommand::Help { subcommand: about });
     for shell in Shell::value_variants() {
         let name = shell.to_string();
-        let read = read(&["completions", &name]);
-        assert!(matches!(&read, Ok(Invocation::Completions(got)) if got == shell), "{read:?}");
+        let Subcommand::Completions(found) = subcommand(&["completions", &name]) else {
+            panic!("{name}")
+        };
+        assert_eq!(found.shell, *shell);
     }
+    // Flags may precede every subcommand that is read with the flags of the main command.
+    let status = SandboxArguments { verb: SandboxVerb::Status { json: false } };
+    assert_eq!(subcommand(&["--debug", "sandbox", "status"]), Subcommand::Sandbox(status));
 }
 
 #[test]
@@ -474,17 +518,15 @@ fn help_and_version_answer_whatever_else_is_there() {
         }
     }
     for (words, usage) in [
-        (&["help"][..], "Usage: gemini [OPTIONS] [PROMPT]..."),
-        (&["help", "config"], "Usage: gemini config "),
-        (&["help", "policy", "explain"], "Usage: gemini policy explain [OPTIONS] <COMMAND>..."),
-        (&["policy", "--help"], "Usage: gemini policy "),
+        (&[][..], "Usage: gemini [OPTIONS] [PROMPT]..."),
+        (&["config"], "Usage: gemini config "),
+        (&["policy", "explain"], "Usage: gemini policy explain [OPTIONS] <COMMAND>..."),
     ] {
-        let exit = read(words).unwrap_err();
-        assert_eq!((exit.code, exit.stderr.as_str()), (0, ""), "{words:?}");
-        assert!(exit.stdout.contains(usage), "{words:?}: {}", exit.stdout);
+        let help = help_of(words, "gemini");
+        assert!(help.contains(usage), "{words:?}: {help}");
+        let exit = read(&[words, &["--help"]].concat()).unwrap_err();
+        assert_eq!(exit, Exit::answer(help), "{words:?}");
     }
-    let exit = read(&["version"]).unwrap_err();
-    assert_eq!(exit, Exit::answer(format!("{}\n", env!("CARGO_PKG_VERSION"))));
     let exit = read(&["demo", "--help"]).unwrap_err();
     assert!(exit.stdout.starts_with("Show the agent at work"), "{}", exit.stdout);
     assert!(exit.stdout.contains("Usage: gemini demo [OPTIONS]"), "{}", exit.stdout);

@@ -1,12 +1,18 @@
-//! Completions, from the same declaration as the parser.
+//! Arguments of `completions`, and the scripts, which come from the same declaration as the parser.
 
-use clap::Command;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, Command};
 use clap_complete::Shell;
 use pollux_config::schema;
-use pollux_protocol::HookEvent;
 
 use super::flags;
+
+/// Print the completions for a shell
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct CompletionsArguments {
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: Shell,
+}
 
 /// Name of the program.
 const PROGRAM: &str = "pollux";
@@ -18,8 +24,8 @@ pub(crate) fn completions(shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Adds the values that a shell offers: models, keys of settings, and events of hooks. They are
-/// suggestions, so the parser does not know them.
+/// Adds the values that a shell offers: models and keys of settings. They are suggestions, so the
+/// parser does not know them.
 fn with_values(whole: Command) -> Command {
     let one_of = |command: Command, argument: &str, values: PossibleValuesParser| {
         if command.get_arguments().any(|known| known.get_id() == argument) {
@@ -30,11 +36,7 @@ fn with_values(whole: Command) -> Command {
     };
     let models = || PossibleValuesParser::new(pollux_host::model_names());
     let keys = || PossibleValuesParser::new(schema::all().map(|setting| setting.key));
-    let events = || PossibleValuesParser::new(HookEvent::ALL.map(HookEvent::as_str));
     one_of(whole, "model", models()).mut_subcommands(|subcommand| {
-        subcommand.mut_subcommands(|verb| {
-            let verb = one_of(verb, "model", models());
-            one_of(one_of(verb, "key", keys()), "event", events())
-        })
+        subcommand.mut_subcommands(|verb| one_of(one_of(verb, "model", models()), "key", keys()))
     })
 }
