@@ -9,24 +9,21 @@ use pollux_protocol::{ApprovalMode, SubjectArgument};
 use serde_json::Value;
 
 use crate::arguments;
-use crate::command::approval::{NO_COMMAND, Narrow, narrow};
 use crate::file::{self, MAX_BYTES, PolicyFile};
 use crate::lint;
+use crate::one_line::NO_COMMAND;
 use crate::policy::Policy;
-use crate::rule::Tier;
+use crate::rule::{SESSION, Tier};
 use crate::subject::Query;
 
 mod merge;
+mod narrow;
+
+pub use narrow::ApprovalScope;
+use narrow::{Narrow, narrow};
 
 /// Maximum wait for another process that saves an approval.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
-
-/// Name of the file of saved approvals, in the folder of the user's policies.
-pub const FILE_NAME: &str = "auto-saved.toml";
-
-/// Used in place of a file as the source of rules that hold for the session. No file has this name,
-/// because paths of files are absolute.
-pub(crate) const SESSION: &str = "this session";
 
 /// Rule that allows a call permanently.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,19 +31,6 @@ pub struct Approval {
     /// The rule as it is written to a file.
     text: String,
     tool: String,
-}
-
-/// Set of calls that an approval covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalScope {
-    /// The same call: exactly this command line, or this tool with the same argument.
-    Call,
-    /// Command lines whose commands have the same programs and subcommands.
-    Subcommand,
-    /// Command lines whose commands have the same programs.
-    Program,
-    /// All tools of the server.
-    Server,
 }
 
 /// Error of an approval that could not be saved.
@@ -67,7 +51,7 @@ impl Approval {
         let Some(line) = query.effects.command.as_deref() else { return Vec::new() };
         let mut found: Vec<(ApprovalScope, String)> = Vec::new();
         for scope in [ApprovalScope::Subcommand, ApprovalScope::Program] {
-            if let Some(Narrow::Prefixes(prefixes)) = narrow(policy, line, scope) {
+            if let Some(Narrow::Prefixes(prefixes)) = narrow(&policy.facts, line, scope) {
                 let text = prefixes.join(", ");
                 if found.iter().all(|(_, other)| *other != text) {
                     found.push((scope, text));
@@ -98,7 +82,7 @@ impl Approval {
             return None;
         }
         let line = query.effects.command.as_deref();
-        let narrowed = line.map(|line| narrow(policy, line, scope));
+        let narrowed = line.map(|line| narrow(&policy.facts, line, scope));
         match (query.subject.server, scope) {
             (Some(server), ApprovalScope::Server) => {
                 field("toolName", "\"*\"");
@@ -116,7 +100,7 @@ impl Approval {
                         // Gemini CLI has no tables of programs: with the prefix alone it would
                         // allow every option and subcommand. The pattern restricts Gemini CLI to
                         // this line.
-                        let pattern = match narrow(policy, line?, ApprovalScope::Call) {
+                        let pattern = match narrow(&policy.facts, line?, ApprovalScope::Call) {
                             Some(Narrow::Exactly { pattern, .. }) => pattern,
                             Some(Narrow::Prefixes(_)) | None => NO_COMMAND.to_owned(),
                         };

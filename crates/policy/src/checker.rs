@@ -3,16 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::file::{Fault, Fields};
+use crate::fields::{Fault, Fields};
 use crate::judgement::PolicyVerdict;
-use crate::policy::{CallArguments, Policy};
 use crate::rule::Rule;
-use crate::subject::Query;
 
-mod allowed_path;
 mod external;
-mod permissions;
-mod protected;
 
 pub use external::{CheckedCall, CheckerProgram, CheckerPrograms};
 
@@ -81,23 +76,6 @@ impl CheckerFinding {
     }
 }
 
-impl Policy {
-    /// Returns the checkers that must examine a call, in their order.
-    pub fn checks(&self, query: Query<'_>) -> Vec<&Checker> {
-        let query = Query {
-            subject: query.subject.with_arguments(query.args),
-            mode: self.mode(query.mode),
-            ..query
-        };
-        let call = CallArguments::new(&query);
-        let concerned = self.checkers().iter().filter(|checker| {
-            checker.rule.concerns(&query.subject, query.mode, self.facts.interactive)
-                && call.fits(&checker.rule, &self.facts)
-        });
-        concerned.map(|checker| &checker.checker).collect()
-    }
-}
-
 impl Checker {
     /// True for the check that a model makes.
     pub fn is_conseca(&self) -> bool {
@@ -134,28 +112,6 @@ impl Checker {
         let config = table.table("config")?.map(|config| config.object());
         Ok(Self { kind, name, required_context, config })
     }
-}
-
-/// Returns the name of a file or folder in a normalized form for comparison: some file systems
-/// ignore case, alternate data streams, and trailing dots and spaces.
-pub(crate) fn plain_name(name: &std::ffi::OsStr) -> String {
-    let name = name.to_string_lossy().to_lowercase();
-    name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned()
-}
-
-/// Returns the name because of which a file at this path is not changed without a question; checks
-/// the path only.
-pub(crate) fn path_fault(path: &std::path::Path) -> Option<&'static str> {
-    let faults = path.components().filter_map(|component| {
-        match plain_name(component.as_os_str()).as_str() {
-            ".git" => Some(".git"),
-            ".env" => Some(".env"),
-            "node_modules" => Some("node_modules"),
-            ".vscode" => Some(".vscode"),
-            _ => None,
-        }
-    });
-    faults.into_iter().next()
 }
 
 #[cfg(test)]

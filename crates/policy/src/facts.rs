@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use pollux_config::protected::ProtectedPlaces;
-use pollux_protocol::ConfinementLevel;
+use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use pollux_shell::Dialect;
 use pollux_shell::sandbox::SandboxSupport;
+
+use crate::rule::Ruling;
 
 /// Inputs to decisions other than rules and calls.
 #[derive(Debug, Clone)]
@@ -121,6 +123,15 @@ impl Default for Facts {
 }
 
 impl Facts {
+    /// Returns the ruling for a call to which no rule applies.
+    pub(crate) fn default_ruling(&self, mode: ApprovalMode) -> Ruling {
+        match mode {
+            ApprovalMode::Yolo => Ruling::Allow,
+            _ if self.interactive => Ruling::AskUser,
+            _ => Ruling::Deny,
+        }
+    }
+
     /// True for a file in the folder for plans.
     pub(crate) fn is_plan(&self, path: &Path) -> bool {
         path.starts_with(&self.plans_directory)

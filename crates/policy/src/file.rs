@@ -11,6 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::checker::{Checker, CheckerRule};
+use crate::fields::{Fault, Fields};
 use crate::lint;
 use crate::names::{SHELL, current_name};
 use crate::prefix::Prefix;
@@ -18,10 +19,6 @@ use crate::problem::{Problem, ProblemKind, position};
 use crate::rule::{
     MAX_PATTERN_LENGTH, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern,
 };
-
-mod fields;
-
-pub(crate) use fields::{Fault, Fields};
 
 /// Maximum size of one file, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;

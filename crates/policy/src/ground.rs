@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use pollux_shell::command_line::Word;
 
-use crate::checker::path_fault;
 use crate::facts::Facts;
-use crate::policy::lexical;
+use crate::paths::{lexical, path_fault};
 use crate::protected::ResolvedPlaces;
 
 /// Condition on the disk under which a call may run without a question.

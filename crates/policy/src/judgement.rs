@@ -20,6 +20,16 @@ pub enum PolicyVerdict {
 }
 
 impl PolicyVerdict {
+    /// Converts a ruling to a verdict. If no user can be asked, the caller refuses calls that need
+    /// approval.
+    pub(crate) fn of(ruling: Ruling, rule: Option<&Rule>) -> Self {
+        match ruling {
+            Ruling::Allow => Self::Allow,
+            Ruling::AskUser => Self::Ask,
+            Ruling::Deny => Self::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) },
+        }
+    }
+
     /// Returns the string used in policy files.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -72,4 +82,10 @@ pub struct PartJudgement<'a> {
     pub rule: Option<&'a Rule>,
     /// Reason why the ruling differs from the rule's.
     pub reason: Option<String>,
+}
+
+/// Returns the judgement with the strictest ruling.
+pub(crate) fn strictest<'a, 'p>(parts: &'a [PartJudgement<'p>]) -> Option<&'a PartJudgement<'p>> {
+    let found = |ruling| parts.iter().find(|part| part.ruling == ruling);
+    found(Ruling::Deny).or_else(|| found(Ruling::AskUser)).or_else(|| found(Ruling::Allow))
 }

@@ -16,12 +16,15 @@ mod checker;
 mod command;
 mod defaults;
 mod facts;
+mod fields;
 mod file;
 mod ground;
 mod index;
 mod judgement;
 mod lint;
 mod names;
+mod one_line;
+mod paths;
 mod policy;
 mod prefix;
 mod problem;
@@ -31,7 +34,7 @@ mod settings;
 mod store;
 mod subject;
 
-pub use approval::{Approval, ApprovalScope, FILE_NAME as APPROVALS_FILE, SaveApprovalError};
+pub use approval::{Approval, ApprovalScope, SaveApprovalError};
 pub use checker::{
     CheckedCall, Checker, CheckerFinding, CheckerKind, CheckerProgram, CheckerPrograms, CheckerRule,
 };
@@ -43,7 +46,9 @@ pub use names::renamed;
 pub use policy::Policy;
 pub use prefix::Prefix;
 pub use problem::{Problem, ProblemKind};
-pub use rule::{Modes, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern};
+pub use rule::{
+    APPROVALS_FILE, Modes, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern,
+};
 pub use settings::ToolLists;
 pub use store::{FoundPolicies, PolicyPlaces, consent_items};
 pub use subject::{Query, Subject};

@@ -56,7 +56,7 @@ fn gives_up(rule: &Rule) -> Option<Problem> {
     let becomes = if rule.ruling == Ruling::Allow { "not found" } else { "found" };
     let message = format!(
         "The pattern of this rule ({}) uses look-around or back-references and nested repetitions. On some texts its search is aborted, and the pattern counts as {becomes}.",
-        in_words(rule)
+        rule.in_words()
     );
     if expression.may_give_up() { problem(rule, message) } else { None }
 }
@@ -73,14 +73,14 @@ fn shadowed(rules: &[Rule]) -> Vec<Problem> {
         if let Some(taker) = takers.iter().find(|taker| takes_all_of(taker, rule)) {
             let message = format!(
                 "This rule ({}) never applies: {} comes first and matches every call.",
-                in_words(rule),
+                rule.in_words(),
                 taker.source
             );
             problems.extend(problem(rule, message));
         } else if let Some(taker) = prefix.and_then(|words| taker_of(words, rule, &beginnings)) {
             let message = format!(
                 "This rule ({}) almost never applies: {} comes first and matches the commands that begin like this.",
-                in_words(rule),
+                rule.in_words(),
                 taker.source
             );
             problems.extend(problem(rule, message));
@@ -140,21 +140,6 @@ fn problem(rule: &Rule, message: String) -> Option<Problem> {
     let mut problem = Problem::new(path, tier, ProblemKind::Doubtful, message);
     problem.position = Some((rule.source.line, 1));
     Some(problem)
-}
-
-/// Formats a rule in one line: `allow <tool>: git …`.
-pub(crate) fn in_words(rule: &Rule) -> String {
-    let pattern = match &rule.pattern {
-        Some(Pattern::Prefix(prefix)) => format!(": {} …", prefix.as_str()),
-        Some(Pattern::Command(expression) | Pattern::Arguments(expression)) => {
-            format!(": /{}/", expression.as_str())
-        }
-        Some(Pattern::Plans) => ": plans".to_owned(),
-        None => String::new(),
-    };
-    let modes: Vec<&str> = rule.modes.named().map(pollux_protocol::ApprovalMode::as_str).collect();
-    let modes = if modes.is_empty() { String::new() } else { format!(" [{}]", modes.join(", ")) };
-    format!("{} {}{pattern}{modes}", rule.ruling.as_str(), rule.tool)
 }
 
 #[cfg(test)]

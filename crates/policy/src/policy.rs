@@ -1,6 +1,5 @@
 //! Decision by the first rule that applies, in priority order. Pure.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pollux_config::{Expression, ExpressionMatch};
@@ -8,15 +7,20 @@ use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
 use serde_json::Value;
 
 use crate::arguments;
-use crate::checker::CheckerRule;
-use crate::command;
+use crate::checker::{Checker, CheckerRule};
+use crate::command::RuleSet;
 use crate::defaults::defaults;
 use crate::facts::Facts;
 use crate::file::PolicyFile;
 use crate::index::Index;
 use crate::judgement::{Judgement, PolicyVerdict};
+use crate::paths::without_detours;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::{Query, Subject};
+
+mod allowed_path;
+mod permissions;
+mod protected;
 
 /// Rules of a session in priority order, with the other inputs to decisions.
 #[derive(Debug, Clone)]
@@ -65,7 +69,7 @@ impl Policy {
     }
 
     /// Returns the index of the rules that may match a command.
-    pub(crate) fn index(&self) -> &Index {
+    fn index(&self) -> &Index {
         self.index.get_or_init(|| Arc::new(Index::new(&self.rules)))
     }
 
@@ -105,11 +109,27 @@ impl Policy {
         let mut rules = self.concerned(&query.subject, query.mode);
         if let Some(line) = query.effects.command.as_deref() {
             let places: Vec<usize> = rules.map(|(place, _)| place).collect();
-            return command::judge(self, &places, &query, line);
+            let (facts, rules, index) = (&self.facts, self.rules.as_slice(), self.index());
+            return RuleSet { facts, rules, index }.judge(&places, &query, line);
         }
         let call = CallArguments::new(&query);
         let rule = rules.find(|(_, rule)| call.fits(rule, &self.facts)).map(|(_, rule)| rule);
         self.by_rule(rule, query.mode)
+    }
+
+    /// Returns the checkers that must examine a call, in their order.
+    pub fn checks(&self, query: Query<'_>) -> Vec<&Checker> {
+        let query = Query {
+            subject: query.subject.with_arguments(query.args),
+            mode: self.mode(query.mode),
+            ..query
+        };
+        let call = CallArguments::new(&query);
+        let concerned = self.checkers().iter().filter(|checker| {
+            checker.rule.concerns(&query.subject, query.mode, self.facts.interactive)
+                && call.fits(&checker.rule, &self.facts)
+        });
+        concerned.map(|checker| &checker.checker).collect()
     }
 
     /// True for a tool that is declared to the model in this mode: all tools except those that are
@@ -124,7 +144,7 @@ impl Policy {
                 Ruling::Allow | Ruling::AskUser => return true,
             }
         }
-        self.default_ruling(mode) != Ruling::Deny
+        self.facts.default_ruling(mode) != Ruling::Deny
     }
 
     /// Returns the effective mode. Yolo mode has no effect while a policy file is invalid.
@@ -149,19 +169,10 @@ impl Policy {
         })
     }
 
-    /// Returns the ruling for a call to which no rule applies.
-    pub(crate) fn default_ruling(&self, mode: ApprovalMode) -> Ruling {
-        match mode {
-            ApprovalMode::Yolo => Ruling::Allow,
-            _ if self.facts.interactive => Ruling::AskUser,
-            _ => Ruling::Deny,
-        }
-    }
-
     /// Returns the judgement by a rule, or by the default ruling without a rule.
     pub(crate) fn by_rule<'a>(&self, rule: Option<&'a Rule>, mode: ApprovalMode) -> Judgement<'a> {
-        let ruling = rule.map_or_else(|| self.default_ruling(mode), |rule| rule.ruling);
-        let verdict = Self::verdict(ruling, rule);
+        let ruling = rule.map_or_else(|| self.facts.default_ruling(mode), |rule| rule.ruling);
+        let verdict = PolicyVerdict::of(ruling, rule);
         Judgement {
             verdict,
             rule,
@@ -171,18 +182,6 @@ impl Policy {
             intended: ConfinementLevel::None,
             configures_git: false,
             assumes: Vec::new(),
-        }
-    }
-
-    /// Converts a ruling to a verdict. If no user can be asked, the caller refuses calls that need
-    /// approval.
-    pub(crate) fn verdict(ruling: Ruling, rule: Option<&Rule>) -> PolicyVerdict {
-        match ruling {
-            Ruling::Allow => PolicyVerdict::Allow,
-            Ruling::AskUser => PolicyVerdict::Ask,
-            Ruling::Deny => {
-                PolicyVerdict::Deny { message: rule.and_then(|rule| rule.deny_message.clone()) }
-            }
         }
     }
 }
@@ -257,26 +256,6 @@ impl<'a> CallArguments<'a> {
             [given, direct, absolute].into_iter().flatten().any(ExpressionMatch::is_possible)
         }
     }
-}
-
-/// Returns a path without `.` and `..`, based on its text only.
-fn without_detours(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "." => {}
-            ".." if parts.last().is_some_and(|last| !matches!(*last, "" | "..")) => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-/// Returns a path relative to `folder` as a normalized path, based on its text only.
-pub(crate) fn lexical(folder: &Path, path: &str) -> std::path::PathBuf {
-    std::path::PathBuf::from(without_detours(&folder.join(path).to_string_lossy()))
 }
 
 #[cfg(test)]

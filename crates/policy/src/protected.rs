@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use pollux_config::protected::{Protection, is_obeyed_in_state};
 
-use crate::checker::plain_name;
 use crate::facts::Facts;
+use crate::paths::plain_name;
 
 /// Name of the state directory in homes and projects.
 const STATE: &str = pollux_config::GEMINI_DIR;

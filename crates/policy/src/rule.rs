@@ -10,6 +10,13 @@ use serde_json::{Map, Value};
 use crate::prefix::Prefix;
 use crate::subject::Subject;
 
+/// Name of the file of saved approvals, in the folder of the user's policies.
+pub const APPROVALS_FILE: &str = "auto-saved.toml";
+
+/// Used in place of a file as the source of rules that hold for the session. No file has this name,
+/// because paths of files are absolute.
+pub(crate) const SESSION: &str = "this session";
+
 /// Ruling of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ruling {
@@ -347,13 +354,32 @@ impl Rule {
     /// True for a rule that a user or an administrator wrote or saved, and for an approval for this
     /// session.
     pub(crate) fn is_of_person(&self) -> bool {
-        let is_granted = self.source.file.as_deref() == Some(Path::new(crate::approval::SESSION));
+        let is_granted = self.source.file.as_deref() == Some(Path::new(SESSION));
         self.priority >= Priority::new(Tier::User, 0) || is_granted
     }
 
     /// Formats the rule in one line: `allow <tool>: git …`.
     pub fn in_words(&self) -> String {
-        crate::lint::in_words(self)
+        let pattern = match &self.pattern {
+            Some(Pattern::Prefix(prefix)) => format!(": {} …", prefix.as_str()),
+            Some(Pattern::Command(expression) | Pattern::Arguments(expression)) => {
+                format!(": /{}/", expression.as_str())
+            }
+            Some(Pattern::Plans) => ": plans".to_owned(),
+            None => String::new(),
+        };
+        let modes: Vec<&str> = self.modes.named().map(ApprovalMode::as_str).collect();
+        let modes =
+            if modes.is_empty() { String::new() } else { format!(" [{}]", modes.join(", ")) };
+        format!("{} {}{pattern}{modes}", self.ruling.as_str(), self.tool)
+    }
+
+    /// Returns true for a rule about particular commands.
+    pub(crate) fn is_specific(&self) -> bool {
+        matches!(
+            self.pattern,
+            Some(Pattern::Prefix(_) | Pattern::Command(_) | Pattern::Arguments(_))
+        )
     }
 
     /// True if the rule has a condition on the arguments.

@@ -8,7 +8,7 @@ use pollux_protocol::ConsentItem;
 use crate::file::{self, MAX_BYTES, PolicyFile};
 use crate::lint;
 use crate::problem::{Problem, ProblemKind};
-use crate::rule::{Ruling, Tier};
+use crate::rule::{Rule, Ruling, Tier};
 
 mod guard;
 
@@ -222,7 +222,7 @@ pub fn consent_items(project: &Path) -> Vec<ConsentItem> {
 fn consent_item(project: &Path, path: &Path, text: &str) -> ConsentItem {
     let name = path.strip_prefix(project).unwrap_or(path).display().to_string();
     let file = file::read(Tier::Workspace, path, text);
-    let mut lines: Vec<String> = file.rules.iter().map(lint::in_words).collect();
+    let mut lines: Vec<String> = file.rules.iter().map(Rule::in_words).collect();
     // Rules that allow calls come first, because they are the reason for the question.
     let is_allow = |index: &usize| file.rules[*index].ruling == Ruling::Allow;
     let mut order: Vec<usize> = (0..lines.len()).collect();

@@ -94,3 +94,10 @@ pub struct Query<'a> {
     /// Current approval mode.
     pub mode: pollux_protocol::ApprovalMode,
 }
+
+impl Query<'_> {
+    /// Returns true in the mode that allows everything not covered by a rule.
+    pub(crate) fn is_yolo(&self) -> bool {
+        self.mode == pollux_protocol::ApprovalMode::Yolo
+    }
+}

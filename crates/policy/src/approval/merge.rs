@@ -3,7 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::file::{Fault, Fields};
+use crate::fields::{Fault, Fields};
 use crate::rule::Modes;
 
 /// Fields that two saved rules must share to be merged: all fields except the modes.

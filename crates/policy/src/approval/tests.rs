@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
+use crate::rule::APPROVALS_FILE;
 use crate::{Facts, PolicyVerdict, Subject};
 
 fn asking() -> Policy {
@@ -23,7 +24,7 @@ fn after(given: &str, scope: ApprovalScope, lines: &[(&str, bool)]) {
     let (args, effects) = (json!({ "command": given }), Effects::command(given, "/p"));
     let approval = Approval::of(&policy, &query(&args, &effects), scope).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("policies").join(FILE_NAME);
+    let path = folder.path().join("policies").join(APPROVALS_FILE);
     approval.save(&path).unwrap();
     approval.save(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
@@ -83,7 +84,7 @@ fn white_space_around_a_line_means_nothing() {
 fn patterns_without_the_nul_are_for_one_line_too() {
     let text = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 950\n\
                 commandRegex = 'eval\\ \\$x\"'\n";
-    let file = file::read(Tier::User, Path::new(FILE_NAME), text);
+    let file = file::read(Tier::User, Path::new(APPROVALS_FILE), text);
     let saved = Policy::new(asking().facts.clone(), file);
     for (line, expected) in [("eval $x", PolicyVerdict::Allow), ("eval $xy", PolicyVerdict::Ask)] {
         let (args, effects) = (json!({ "command": line }), Effects::command(line, "/p"));
@@ -210,7 +211,7 @@ fn approvals_of_files_hold_for_the_file_however_it_is_called() {
     let query = Query { subject, args: &args, effects: &effects, mode: ApprovalMode::Default };
     let approval = Approval::of(&policy, &query, ApprovalScope::Call).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(APPROVALS_FILE);
     fs::write(&path, "broken [").unwrap();
     approval.save(&path).unwrap();
     assert_eq!(fs::read_to_string(path.with_extension("toml.bak")).unwrap(), "broken [");
@@ -262,7 +263,7 @@ fn approved(line: &str, mode: ApprovalMode) -> Approval {
 #[test]
 fn approvals_that_are_saved_at_once_are_all_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("policies").join(FILE_NAME);
+    let path = folder.path().join("policies").join(APPROVALS_FILE);
     let names: Vec<String> = (0..16).map(|number| format!("tool{number}")).collect();
     std::thread::scope(|scope| {
         for name in &names {
@@ -283,7 +284,7 @@ fn approvals_that_are_saved_at_once_are_all_kept() {
 #[test]
 fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(APPROVALS_FILE);
     let before = "# mine\n[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = 1\n\n";
     fs::write(&path, before).unwrap();
     approved("make all", ApprovalMode::AutoEdit).save(&path).unwrap();
@@ -311,7 +312,7 @@ fn an_approval_in_another_mode_widens_the_rule_where_it_stands() {
 #[test]
 fn a_lock_that_is_held_is_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE_NAME);
+    let path = folder.path().join(APPROVALS_FILE);
     let held = DirLock::acquire(&path, LOCK_WAIT).unwrap();
     let error = approved("make all", ApprovalMode::Default).save(&path).unwrap_err();
     assert!(error.to_string().starts_with("Failed to persist policy for run_shell_command: "));

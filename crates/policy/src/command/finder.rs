@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::form::Form;
 use super::part::Part;
 use crate::index::{Index, lead};
-use crate::policy::Policy;
 use crate::rule::Rule;
 
 /// Finder for the rules of one call.
@@ -21,8 +20,12 @@ pub(super) struct Finder<'a, 'p> {
 
 impl<'a, 'p> Finder<'a, 'p> {
     /// Creates a finder. `places` are the indexes of the rules that apply to the call.
-    pub(super) fn new(policy: &'p Policy, places: &[usize], args: &'a Value) -> Self {
-        let (rules, index) = (policy.rules(), policy.index());
+    pub(super) fn new(
+        rules: &'p [Rule],
+        index: &'p Index,
+        places: &[usize],
+        args: &'a Value,
+    ) -> Self {
         let mut concerned = vec![false; rules.len()];
         for place in places {
             concerned[*place] = true;

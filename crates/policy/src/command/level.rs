@@ -20,7 +20,7 @@ impl Line<'_, '_> {
     /// line of only such commands gets `inspect`; in a line with commands that rules allow, they
     /// run at the level of those.
     pub(super) fn level(&self, judged: &[Judged<'_>], redirects: bool) -> ConfinementLevel {
-        let facts = &self.policy.facts.confinement;
+        let facts = &self.facts.confinement;
         self.level_by(judged, redirects, |level| facts.strongest(level))
     }
 
@@ -57,12 +57,12 @@ impl Line<'_, '_> {
         rule: Option<&Rule>,
         given: impl Fn(ConfinementLevel) -> ConfinementLevel,
     ) -> ConfinementLevel {
-        let facts = &self.policy.facts.confinement;
+        let facts = &self.facts.confinement;
         let named = rule.and_then(|rule| rule.confinement);
         match (named, self.query.mode) {
             (_, ApprovalMode::Plan) => given(ConfinementLevel::Inspect),
             (Some(level), _) => level,
-            (None, ApprovalMode::Yolo) if rule.is_none_or(|rule| !super::is_specific(rule)) => {
+            (None, ApprovalMode::Yolo) if rule.is_none_or(|rule| !rule.is_specific()) => {
                 ConfinementFacts::of_session(facts.yolo, given)
             }
             (None, _) => ConfinementFacts::of_session(facts.allowed, given),
@@ -84,7 +84,7 @@ impl Line<'_, '_> {
         if self.level(judged, false) == ConfinementLevel::None {
             return None;
         }
-        let keeps_privileges = self.policy.facts.confinement.keeps_privileges();
+        let keeps_privileges = self.facts.confinement.keeps_privileges();
         let allowed = parts.iter().zip(judged).filter(|(_, judged)| judged.ruling == Ruling::Allow);
         allowed.into_iter().find_map(|(part, _)| match part.effect()? {
             Does::NeedsPrivileges if !keeps_privileges => Some(format!(

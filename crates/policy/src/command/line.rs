@@ -9,11 +9,11 @@ use super::form::Form;
 use super::matching::{Meaning, meaning};
 use super::mention::mentioned;
 use super::part::Part;
-use super::{is_specific, is_yolo, redirection, strictest};
-use crate::facts::ConfinementFacts;
+use super::redirection;
+use crate::facts::{ConfinementFacts, Facts};
 use crate::ground::Assumption;
-use crate::judgement::{Judgement, PartJudgement};
-use crate::policy::Policy;
+use crate::judgement::{Judgement, PartJudgement, PolicyVerdict, strictest};
+use crate::one_line::is_exactly;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
@@ -35,7 +35,7 @@ const SAFE_GIT: [&str; 5] = ["status", "log", "diff", "show", "branch"];
 
 /// Command line together with the rules that apply to it.
 pub(super) struct Line<'a, 'p> {
-    pub(super) policy: &'p Policy,
+    pub(super) facts: &'p Facts,
     /// Rules in priority order.
     pub(super) rules: &'a [&'p Rule],
     pub(super) finder: Finder<'a, 'p>,
@@ -110,7 +110,7 @@ impl<'p> Line<'_, 'p> {
         let outcome = self.outcome(&parts, &judged, &shown);
         let outcome = self.with_auto_inspect(outcome, &parts);
         let Outcome { ruling, rule, reason, level, intended, assumes } = outcome;
-        let confinement = &self.policy.facts.confinement;
+        let confinement = &self.facts.confinement;
         let (level, intended) = level.map_or_else(
             || {
                 let given = |level| confinement.strongest(level);
@@ -119,7 +119,7 @@ impl<'p> Line<'_, 'p> {
             |level| (level, intended.unwrap_or(level)),
         );
         Judgement {
-            verdict: Policy::verdict(ruling, rule),
+            verdict: PolicyVerdict::of(ruling, rule),
             rule,
             parts: shown,
             reason,
@@ -139,7 +139,7 @@ impl<'p> Line<'_, 'p> {
     ) -> Outcome<'p> {
         let whole = self.finder.of_line(self.text, &self.form);
         let whole = whole.into_iter().find(|rule| self.fits_whole(rule));
-        let specific = whole.filter(|rule| is_specific(rule));
+        let specific = whole.filter(|rule| rule.is_specific());
         let worst = strictest(shown);
         let of_part = |part: &PartJudgement<'p>| Outcome {
             reason: part.reason.clone(),
@@ -198,8 +198,8 @@ impl<'p> Line<'_, 'p> {
     /// Allows a line that needs approval to run with read-only access, if the settings enable this
     /// and no rule about particular commands may match.
     fn with_auto_inspect(&self, outcome: Outcome<'p>, parts: &[Part<'_>]) -> Outcome<'p> {
-        let confinement = &self.policy.facts.confinement;
-        let is_free = !outcome.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict());
+        let confinement = &self.facts.confinement;
+        let is_free = !outcome.rule.is_some_and(|rule| rule.is_specific() || rule.is_strict());
         let inspects = outcome.ruling == Ruling::AskUser
             && is_free
             && confinement.auto_inspect
@@ -219,9 +219,9 @@ impl<'p> Line<'_, 'p> {
     fn without_parts(&self, whole: Option<&Rule>) -> Ruling {
         match whole {
             // A pattern that matches a line which cannot be parsed may match by chance.
-            Some(rule) if rule.ruling == Ruling::Allow && is_specific(rule) => Ruling::AskUser,
+            Some(rule) if rule.ruling == Ruling::Allow && rule.is_specific() => Ruling::AskUser,
             Some(rule) => rule.ruling,
-            None => self.policy.default_ruling(self.query.mode),
+            None => self.facts.default_ruling(self.query.mode),
         }
     }
 
@@ -249,16 +249,14 @@ impl<'p> Line<'_, 'p> {
     fn is_exactly(&self, rule: &Rule, judged: &[Judged<'p>]) -> bool {
         let is_this = match &rule.pattern {
             Some(Pattern::Prefix(prefix)) => prefix.is_all_of(self.text),
-            Some(Pattern::Command(expression)) => {
-                super::approval::is_exactly(expression.as_str(), self.text)
-            }
+            Some(Pattern::Command(expression)) => is_exactly(expression.as_str(), self.text),
             _ => false,
         };
         let asks = |judged: &&Judged<'p>| {
             judged.ruling == Ruling::AskUser
                 && judged.rule.is_some_and(|other| {
                     other.ruling == Ruling::AskUser
-                        && is_specific(other)
+                        && other.is_specific()
                         && other.priority > rule.priority
                 })
         };
@@ -274,7 +272,8 @@ impl<'p> Line<'_, 'p> {
             let (wrapper, inner) = (&judged[outer], &judged[index]);
             let named = wrapper.named.unwrap_or(0).saturating_sub(command.offset);
             let is_named = wrapper.ruling == Ruling::Allow && named > 0 && command.offset > 0;
-            let is_open = inner.ruling == Ruling::AskUser && !inner.rule.is_some_and(is_specific);
+            let is_open =
+                inner.ruling == Ruling::AskUser && !inner.rule.is_some_and(Rule::is_specific);
             if is_named && is_open && Self::cover(&parts[index], named).is_ok() {
                 let named = Some(named);
                 judged[index] = Judged { named, ..Judged::new(Ruling::Allow, wrapper.rule) };
@@ -287,7 +286,7 @@ impl<'p> Line<'_, 'p> {
                 parts[outer].command.known(0).is_ok_and(|known| known.does.is_none());
             let (wrapper, inner) = (&judged[outer], &judged[index]);
             let is_open = wrapper.ruling == Ruling::AskUser
-                && !wrapper.rule.is_some_and(|rule| is_specific(rule) || rule.is_strict());
+                && !wrapper.rule.is_some_and(|rule| rule.is_specific() || rule.is_strict());
             if is_transparent && is_open && inner.ruling == Ruling::Allow {
                 let (rule, only_reads, named) = (inner.rule, inner.only_reads, inner.named);
                 judged[outer] =
@@ -301,7 +300,7 @@ impl<'p> Line<'_, 'p> {
     fn judge_part(&self, part: &Part<'_>) -> Judged<'p> {
         let (mut doubt, mut uncovered) = (None, None);
         for rule in self.finder.of_part(part) {
-            if part.is_folder && !is_specific(rule) {
+            if part.is_folder && !rule.is_specific() {
                 // A line may begin with `cd`; its target is checked separately.
                 return Judged { only_reads: true, ..Judged::new(Ruling::Allow, Some(rule)) };
             }
@@ -331,7 +330,7 @@ impl<'p> Line<'_, 'p> {
             let judged = Judged { named, ..Judged::new(rule.ruling, Some(rule)) };
             return self.weigh(part, judged, doubt);
         }
-        let ruling = self.policy.default_ruling(self.query.mode);
+        let ruling = self.facts.default_ruling(self.query.mode);
         uncovered
             .filter(|_| ruling != Ruling::Deny)
             .unwrap_or_else(|| self.weigh(part, Judged::new(ruling, None), doubt))
@@ -348,7 +347,7 @@ impl<'p> Line<'_, 'p> {
 
     /// Adjusts the ruling of a rule for a particular command.
     fn weigh(&self, part: &Part<'_>, judged: Judged<'p>, doubt: Option<&'p Rule>) -> Judged<'p> {
-        let is_git = part.name().eq_ignore_ascii_case("git") && !self.policy.facts.trusted;
+        let is_git = part.name().eq_ignore_ascii_case("git") && !self.facts.trusted;
         let is_general = judged.named.is_none();
         match judged.ruling {
             Ruling::Deny => judged,
@@ -359,7 +358,7 @@ impl<'p> Line<'_, 'p> {
             }
             Ruling::Allow
                 if is_general
-                    && !is_yolo(self.query)
+                    && !self.query.is_yolo()
                     && let Some(dangerous) = dangerous(part) =>
             {
                 let reason = format!("{dangerous} is dangerous, and no rule names it");
@@ -407,7 +406,7 @@ impl<'p> Line<'_, 'p> {
             let verb = part.words.get(1).copied().flatten().unwrap_or_default();
             SAFE.contains(&part.name()) && (part.name() != "git" || SAFE_GIT.contains(&verb))
         };
-        does_read && (self.policy.facts.confinement.inspects() || is_safe())
+        does_read && (self.facts.confinement.inspects() || is_safe())
     }
 
     /// Returns the reason to ask about a line whose commands are all allowed.
@@ -425,7 +424,7 @@ impl<'p> Line<'_, 'p> {
         if let Some(objection) = self.needs_freedom(parts, judged) {
             return Some(objection);
         }
-        let (facts, mode, effects) = (&self.policy.facts, self.query.mode, self.query.effects);
+        let (facts, mode, effects) = (&self.facts, self.query.mode, self.query.effects);
         let questions = redirection::in_question(self.read, facts, mode, effects);
         let may_redirect = |index: usize| {
             judged[index].rule.is_some_and(|rule| {
@@ -445,7 +444,7 @@ impl<'p> Line<'_, 'p> {
     fn is_general(&self) -> bool {
         match self.rules.iter().find(|rule| rule.pattern.is_none()) {
             Some(rule) => rule.ruling == Ruling::Allow,
-            None => is_yolo(self.query),
+            None => self.query.is_yolo(),
         }
     }
 
@@ -459,10 +458,10 @@ impl<'p> Line<'_, 'p> {
             .iter()
             .copied()
             .take_while(|rule| below.is_none_or(|below| !std::ptr::eq(*rule, below)))
-            .filter(|rule| rule.ruling != Ruling::Allow && is_specific(rule))
+            .filter(|rule| rule.ruling != Ruling::Allow && rule.is_specific())
             .collect();
         let first = *reserved.first()?;
-        if let Some(gap) = self.read.hidden.filter(|_| !self.policy.facts.original_denials) {
+        if let Some(gap) = self.read.hidden.filter(|_| !self.facts.original_denials) {
             let construct = gap.construct.describe();
             return Some(format!(
                 "{construct} may hide a command of the rule `{}` ({})",
@@ -476,7 +475,7 @@ impl<'p> Line<'_, 'p> {
 
     /// Returns the conditions on the disk under which the line may run.
     fn assumptions(&self, judged: &[Judged<'p>]) -> Vec<Assumption> {
-        let (facts, effects) = (&self.policy.facts, self.query.effects);
+        let (facts, effects) = (&self.facts, self.query.effects);
         let mut assumes = Vec::new();
         let is_edit = self.query.mode == pollux_protocol::ApprovalMode::AutoEdit;
         let may_redirect =

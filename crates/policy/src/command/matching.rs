@@ -2,11 +2,10 @@
 
 use pollux_config::ExpressionMatch;
 
-use crate::arguments;
 use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
+use crate::{arguments, one_line};
 
-use super::approval;
 use super::form::Form;
 use super::part::Part;
 
@@ -44,9 +43,9 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
         }
         // The quotes and spaces of the line matter: `rm "a b"` is not the same line as `rm a b`.
         (Pattern::Command(expression), Ruling::Allow)
-            if approval::is_of_one_line(expression.as_str()) =>
+            if one_line::is_of_one_line(expression.as_str()) =>
         {
-            if approval::is_exactly(expression.as_str(), &part.command.text) {
+            if one_line::is_exactly(expression.as_str(), &part.command.text) {
                 Meaning::Named(part.words.len())
             } else {
                 Meaning::No

@@ -6,7 +6,7 @@ use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::command_line::{CommandLine, Redirection, RedirectionKind, Word};
 
 use crate::facts::Facts;
-use crate::policy::lexical;
+use crate::paths::{lexical, path_fault};
 
 /// Files that store no data.
 const SINKS: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
@@ -83,6 +83,5 @@ fn is_connection(target: &str) -> bool {
 
 /// Returns true for a file that edits may change without a question, based on its name only.
 fn is_editable(path: &Path, workspace: &[PathBuf]) -> bool {
-    workspace.iter().any(|root| path.starts_with(root))
-        && crate::checker::path_fault(path).is_none()
+    workspace.iter().any(|root| path.starts_with(root)) && path_fault(path).is_none()
 }

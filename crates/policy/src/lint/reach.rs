@@ -6,11 +6,10 @@ use std::path::Path;
 use pollux_shell::Dialect;
 use pollux_shell::command_line::{Does, SimpleCommand, read};
 
-use crate::approval::FILE_NAME;
-use crate::command::approval::line_of;
 use crate::index::lead;
 use crate::names::SHELL;
-use crate::rule::{Pattern, Rule, RuleSource, Ruling, ToolPattern};
+use crate::one_line::line_of;
+use crate::rule::{APPROVALS_FILE, Pattern, Rule, RuleSource, Ruling, ToolPattern};
 
 /// Maximum number of subcommands in a suggestion.
 const SHOWN: usize = 3;
@@ -71,7 +70,7 @@ fn of(rule: &Rule) -> Option<RuleReach> {
         return None;
     }
     let file = rule.source.file.as_deref().and_then(Path::file_name);
-    let is_saved = file.is_some_and(|name| name == FILE_NAME);
+    let is_saved = file.is_some_and(|name| name == APPROVALS_FILE);
     let reach = |allows: String, narrower: Option<String>, starts: Option<&str>| RuleReach {
         source: rule.source.clone(),
         allows,
@@ -196,7 +195,7 @@ mod tests {
     #[test]
     fn saved_rules_for_whole_programs_are_broad() {
         let broad = of_command(
-            FILE_NAME,
+            APPROVALS_FILE,
             r#"commandPrefix = [ "git", "npm", "python3", "rm", "sudo", "sh", "./gradlew" ]"#,
         );
         let names = ["git", "npm", "python3", "rm", "sudo", "sh", "./gradlew"];
@@ -213,13 +212,13 @@ mod tests {
         );
         let own = r#"commandRegex = "x"
 polluxPrefix = "rm""#;
-        assert_eq!(of_command(FILE_NAME, own).len(), 1);
+        assert_eq!(of_command(APPROVALS_FILE, own).len(), 1);
         for narrow in [
             r#"commandPrefix = [ "ls", "timeout", "cat", "grep" ]"#,
             r#"commandPrefix = [ "rm a", "python3 x.py", "docker-compose up" ]"#,
             r#"commandRegex = 'rm\ a"\x00'"#,
         ] {
-            assert_eq!(of_command(FILE_NAME, narrow), Vec::<String>::new(), "{narrow}");
+            assert_eq!(of_command(APPROVALS_FILE, narrow), Vec::<String>::new(), "{narrow}");
         }
     }
 
@@ -233,7 +232,7 @@ polluxPrefix = "rm""#;
             ("toolName = \"mcp_*\"", "every tool of every server"),
             ("toolName = \"t\"\nmcpName = \"*\"", "the tool t of every server"),
         ] {
-            let found = reach(FILE_NAME, condition);
+            let found = reach(APPROVALS_FILE, condition);
             assert_eq!(found.len(), 1, "{condition}");
             assert!(found[0].starts_with(&format!("allows {allows}; narrower: ")), "{found:?}");
             assert_eq!(reach("mine.toml", condition), Vec::<String>::new(), "{condition}");
@@ -243,7 +242,7 @@ polluxPrefix = "rm""#;
             "toolName = \"mcp_s_t\"",
             "toolName = \"write_file\"\nargsPattern = 'x'",
         ] {
-            assert_eq!(reach(FILE_NAME, condition), Vec::<String>::new(), "{condition}");
+            assert_eq!(reach(APPROVALS_FILE, condition), Vec::<String>::new(), "{condition}");
         }
     }
 

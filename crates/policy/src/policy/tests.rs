@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use pollux_protocol::ApprovalMode;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ fn decide(policy: &Policy, tool: &str, args: &Value, mode: ApprovalMode) -> &'st
     let text = |key: &str| args.get(key).and_then(Value::as_str);
     let folder = &policy.facts.folder;
     let effects = match (text("file_path"), text("command")) {
-        (Some(path), _) => Effects::write(lexical(folder, path)),
+        (Some(path), _) => Effects::write(crate::paths::lexical(folder, path)),
         (None, Some(command)) => Effects::command(command, folder),
         (None, None) => Effects::default(),
     };

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::CheckerFinding;
+use crate::checker::CheckerFinding;
 use crate::policy::Policy;
 
 impl Policy {

@@ -1,4 +1,4 @@
-//! Typed access to the fields of one table.
+//! Typed access to the fields of one table of a policy file.
 
 use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use serde_json::{Map, Number, Value};

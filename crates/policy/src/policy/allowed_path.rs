@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Checker, CheckerFinding};
-use crate::policy::{Policy, lexical};
+use crate::checker::{Checker, CheckerFinding};
+use crate::paths::{lexical, path_fault};
+use crate::policy::Policy;
 use crate::subject::Query;
 
 impl Policy {
@@ -65,7 +66,7 @@ impl Policy {
 /// Returns the protected name in the path below its workspace folder.
 fn path_fault_below(path: &Path, mut roots: impl Iterator<Item = PathBuf>) -> Option<&'static str> {
     let root = roots.find(|root| path.starts_with(root))?;
-    super::path_fault(path.strip_prefix(root).ok()?)
+    path_fault(path.strip_prefix(root).ok()?)
 }
 
 /// Returns the texts among the arguments whose keys suggest that they are paths.

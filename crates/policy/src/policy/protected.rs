@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pollux_protocol::Effects;
 
-use super::CheckerFinding;
+use crate::checker::CheckerFinding;
 use crate::policy::{CallArguments, PATH_KEYS, Policy};
 use crate::protected::{ProtectedPlace, ResolvedPlaces};
 use crate::rule::{Pattern, Rule, Ruling};
