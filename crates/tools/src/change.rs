@@ -12,11 +12,10 @@ use pollux_protocol::{
     Rewrite, ToolError, ToolErrorKind, ToolOutput,
 };
 
-use crate::contents;
+use crate::contents::{self, too_large};
 use crate::context::{ToolContext, changed, file_operation};
 use crate::diff::{Difference, Labels, diff_stat};
 use crate::line_ends;
-use crate::read_file::too_large;
 
 /// A change that was computed but not written yet.
 pub(crate) struct Change {

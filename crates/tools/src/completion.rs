@@ -6,8 +6,6 @@ use pollux_config::Settings;
 use pollux_protocol::plain_text::strip_ansi;
 use pollux_shell::{BackgroundProcess, ProcessState};
 
-use crate::context::ToolContext;
-
 /// Number of bytes of output that the model gets (as in Gemini CLI 0.61); the log has all output.
 const MODEL_OUTPUT_BYTES: usize = 5000;
 /// Number of characters of a command line that the user is shown.
@@ -47,30 +45,30 @@ pub enum BackgroundEnd {
 /// Function that takes the report of a command that has ended; it never blocks.
 pub type Reporter = Arc<dyn Fn(BackgroundEnd) + Send + Sync>;
 
-impl ToolContext {
-    /// Reports the end of a process that continues in the background, when the process ends. The
-    /// end of a process that was stopped on purpose is not reported. Must be called inside a tokio
-    /// runtime.
-    pub(crate) fn report_end(&self, process: &Arc<BackgroundProcess>) {
-        let Some(reporter) = self.reporter.clone() else { return };
-        let (process, completion) = (Arc::clone(process), self.options.background_completion);
-        if completion == BackgroundCompletion::Silent {
+/// Reports the end of a process that continues in the background, when the process ends. The end of
+/// a process that was stopped on purpose is not reported. Must be called inside a tokio runtime.
+pub(crate) fn report_end(
+    reporter: Reporter,
+    completion: BackgroundCompletion,
+    process: &Arc<BackgroundProcess>,
+) {
+    if completion == BackgroundCompletion::Silent {
+        return;
+    }
+    let process = Arc::clone(process);
+    tokio::spawn(async move {
+        let state = process.ended().await;
+        if process.is_stopped() {
             return;
         }
-        tokio::spawn(async move {
-            let state = process.ended().await;
-            if process.is_stopped() {
-                return;
-            }
-            if completion == BackgroundCompletion::Notify {
-                return reporter(BackgroundEnd::ForUser(notice(&process, state)));
-            }
-            let reported = tokio::task::spawn_blocking(move || for_model(&process, state)).await;
-            if let Ok(reported) = reported {
-                reporter(BackgroundEnd::ForModel(reported));
-            }
-        });
-    }
+        if completion == BackgroundCompletion::Notify {
+            return reporter(BackgroundEnd::ForUser(notice(&process, state)));
+        }
+        let reported = tokio::task::spawn_blocking(move || for_model(&process, state)).await;
+        if let Ok(reported) = reported {
+            reporter(BackgroundEnd::ForModel(reported));
+        }
+    });
 }
 
 fn notice(process: &BackgroundProcess, state: ProcessState) -> String {

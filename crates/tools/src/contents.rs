@@ -1,10 +1,19 @@
 //! Contents of files as tools see them: the text held by the session's [`Files`], otherwise the
 //! content on disk.
 
+use std::path::Path;
+
 use pollux_fs::{Error, Fingerprint, RealPath, TextFile, WriteOptions};
 use pollux_protocol::{Files, TextWritten};
 
-use crate::read_file::MAX_BYTES;
+/// Maximum size of a file in bytes; larger files are not read.
+pub(crate) const MAX_BYTES: u64 = 20 << 20;
+
+/// Returns the message for a file larger than [`MAX_BYTES`].
+pub(crate) fn too_large(path: &Path, size: u64) -> String {
+    let megabytes = size as f64 / f64::from(1 << 20);
+    format!("File size exceeds the 20MB limit: {} ({megabytes:.2}MB)", path.display())
+}
 
 /// Returns the text of a file that [`Files`] holds.
 pub(crate) fn held(files: &dyn Files, path: &RealPath) -> Result<Option<String>, Error> {

@@ -14,6 +14,7 @@
 
 mod ask_user;
 mod blocking;
+mod builtin;
 mod change;
 mod charset;
 mod citations;
@@ -50,12 +51,14 @@ mod untrusted;
 mod update_topic;
 mod validation;
 mod web_fetch;
+mod web_page;
 mod write_file;
 mod write_todos;
 
+pub use builtin::builtin;
 pub use citations::{OffsetUnit, cite};
 pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
-pub use context::{ContextLookup, ToolContext, ToolOptions, builtin};
+pub use context::{ContextLookup, ToolContext, ToolOptions};
 pub use diff::{Difference, Figures, Labels, diff_stat};
 pub use discovered::{Discovered, DiscoveryCommands, discover};
 pub use edit::{EditFailure, EditStrategy, FoundEdit, NearbyLines, find_edit};
@@ -64,4 +67,4 @@ pub use ledger::Ledger;
 pub use many_files::{FileContent, FileReader, FileSearch, FileText, FoundFiles, LeftOutFiles};
 pub use save_memory::with_fact;
 pub use tracker::open_tasks;
-pub use web_fetch::WebAccess;
+pub use web_page::WebAccess;

@@ -12,9 +12,9 @@ use pollux_fs::{
 };
 use pollux_protocol::{Files, Part};
 
-use crate::contents;
+use crate::contents::{self, MAX_BYTES, too_large};
 use crate::read_file::lines::{self, MAX_LINES};
-use crate::read_file::{MAX_BYTES, MAX_SVG_BYTES, audio_type, excerpt, too_large};
+use crate::read_file::{MAX_SVG_BYTES, audio_type, excerpt};
 
 /// Maximum number of bytes of text of all files together.
 const MAX_TEXT: usize = 1 << 20;

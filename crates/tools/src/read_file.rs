@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::blocking::{blocking, check};
-use crate::contents;
+use crate::contents::{self, too_large};
 use crate::context::{ToolContext, changed, failed, file_operation};
 use crate::validation::{Schema, invalid, whole};
 use lines::{LineRange, View, view};
@@ -25,8 +25,6 @@ pub(crate) mod lines;
 
 /// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "read_file";
-/// Maximum size of a file in bytes; larger files are not read.
-pub(crate) const MAX_BYTES: u64 = 20 << 20;
 /// Maximum size of a vector image in bytes.
 pub(crate) const MAX_SVG_BYTES: usize = 1 << 20;
 /// Audio formats that models accept.
@@ -214,12 +212,6 @@ fn failure(path: &Path, error: &Error) -> ToolOutput {
         }
     };
     failed(ToolError::new(kind, message), display)
-}
-
-/// Returns the message for a file larger than [`MAX_BYTES`].
-pub(crate) fn too_large(path: &Path, size: u64) -> String {
-    let megabytes = size as f64 / f64::from(1 << 20);
-    format!("File size exceeds the 20MB limit: {} ({megabytes:.2}MB)", path.display())
 }
 
 /// Returns the shown text of a file that is read together with other files.

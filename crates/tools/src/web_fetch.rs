@@ -17,14 +17,12 @@ use url::Url;
 
 use crate::context::{ToolContext, failed};
 use crate::validation::Schema;
+use crate::web_page::WebAccess;
 
 mod addresses;
 mod direct;
-mod page;
 mod prompted;
 mod rate;
-
-pub use page::WebAccess;
 
 use direct::DirectFetch;
 use prompted::PromptedFetch;

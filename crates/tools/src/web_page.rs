@@ -22,7 +22,7 @@ const TIME_LIMIT: Duration = Duration::from_mins(1);
 const ATTEMPTS: u32 = 3;
 
 /// Maximum number of UTF-16 code units of text.
-pub(super) const TEXT_LIMIT: usize = 250_000;
+pub(crate) const TEXT_LIMIT: usize = 250_000;
 /// Text that marks omitted content.
 const CUT: &str = "\n\n... [Content truncated due to size limit] ...";
 
@@ -39,14 +39,14 @@ pub struct WebAccess {
 
 /// A response with its body.
 #[derive(Debug)]
-pub(super) struct Fetched {
+pub(crate) struct Fetched {
     /// Address of the page after redirects.
-    pub(super) url: Url,
-    pub(super) status: u16,
+    pub(crate) url: Url,
+    pub(crate) status: u16,
     /// Status with its reason phrase: `404 Not Found`.
-    pub(super) status_line: String,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
+    pub(crate) status_line: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 impl WebAccess {
@@ -55,7 +55,7 @@ impl WebAccess {
     ///
     /// # Errors
     /// Fails if no page could be fetched.
-    pub(super) async fn fetch(
+    pub(crate) async fn fetch(
         &self,
         url: &Url,
         accept: &'static str,
@@ -113,7 +113,7 @@ impl WebAccess {
 
 /// Reason why a page could not be fetched.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum PageError {
+pub(crate) enum PageError {
     /// An error of the network or the address, or a private host.
     #[error(transparent)]
     Net(#[from] Error),
@@ -144,14 +144,14 @@ impl PageError {
     }
 
     /// Returns true if the address must not be reached because it is private.
-    pub(super) fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         matches!(self, Self::Net(Error::NotPublic { .. }))
     }
 }
 
 /// Content of a page for a model.
 #[derive(Debug, PartialEq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// Text.
     Text(String),
     /// An image, audio, video or document, in base64.
@@ -160,12 +160,12 @@ pub(super) enum Content {
 
 impl Fetched {
     /// Returns the media type without parameters in lower case; empty if the server sends none.
-    pub(super) fn media_type(&self) -> String {
+    pub(crate) fn media_type(&self) -> String {
         self.content_type().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
     /// Returns the media type with parameters, as the server sent it.
-    pub(super) fn content_type(&self) -> &str {
+    pub(crate) fn content_type(&self) -> &str {
         self.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
@@ -178,18 +178,18 @@ impl Fetched {
     }
 
     /// Returns true if the media type is HTML.
-    pub(super) fn is_html(&self) -> bool {
+    pub(crate) fn is_html(&self) -> bool {
         matches!(self.media_type().as_str(), "text/html" | "application/xhtml+xml")
     }
 
     /// Returns the body as text, for any media type.
-    pub(super) fn raw_text(&self) -> String {
+    pub(crate) fn raw_text(&self) -> String {
         charset::decode(&self.body, self.charset())
     }
 
     /// Returns the page in a form for models. HTML becomes Markdown; with `links`, it contains
     /// links with absolute addresses.
-    pub(super) fn content(&self, links: bool, as_html: bool) -> Content {
+    pub(crate) fn content(&self, links: bool, as_html: bool) -> Content {
         let kind = self.media_type();
         let is_media = ["image/", "audio/", "video/"].iter().any(|one| kind.starts_with(one));
         if is_media || kind == "application/pdf" {
@@ -215,12 +215,12 @@ impl Fetched {
 }
 
 /// Cuts the text to this number of UTF-16 code units.
-pub(super) fn cut(text: String, limit: usize) -> String {
+pub(crate) fn cut(text: String, limit: usize) -> String {
     cut_with(text, limit, CUT)
 }
 
 /// Does the same as [`cut`], with another text in place of the omitted part.
-pub(super) fn cut_with(mut text: String, limit: usize, instead: &str) -> String {
+pub(crate) fn cut_with(mut text: String, limit: usize, instead: &str) -> String {
     if text.len() <= limit {
         return text;
     }
@@ -238,7 +238,7 @@ pub(super) fn cut_with(mut text: String, limit: usize, instead: &str) -> String 
 
 /// Divides `total` units fairly among texts: units that a short text does not need go to longer
 /// texts.
-pub(super) fn shares(lengths: &[usize], total: usize) -> Vec<usize> {
+pub(crate) fn shares(lengths: &[usize], total: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by_key(|place| lengths[*place]);
     let (mut left, mut waiting) = (total, lengths.len());
