@@ -6,7 +6,9 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::finding::{self, Finding};
-use crate::{fuzz, generate, layers, process, prose, shape, source, tool_names, type_names};
+use crate::{
+    circles, fuzz, generate, layers, process, prose, shape, source, tool_names, type_names,
+};
 
 /// Runs every check and prints the findings; with `fix`, formats and regenerates first.
 pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
@@ -25,6 +27,7 @@ pub(crate) fn run(root: &Path, fix: bool) -> Result<ExitCode> {
         findings.extend(prose::check(file));
         findings.extend(shape::check(file));
     }
+    findings.extend(circles::check(&files));
     findings.extend(tool_names::check(&files));
     findings.extend(type_names::check(&files));
     // This check comes last and its failure does not stop the others: it needs a program that

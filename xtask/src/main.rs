@@ -16,6 +16,7 @@
 mod bench;
 mod check;
 mod ci;
+mod circles;
 mod finding;
 mod fuzz;
 mod generate;
