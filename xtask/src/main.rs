@@ -10,7 +10,7 @@
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a chore reports to the person who started it"
+    reason = "a task reports to the person who started it"
 )]
 
 mod bench;
@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The chores of this repository.
+/// Development tasks of this repository
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
@@ -47,7 +47,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Hold the code against the rules: format, layers, imports, sizes, generated files
+    /// Check the rules: format, layers, imports, sizes, generated files
     Check {
         /// Format and regenerate instead of complaining about it
         #[arg(long)]
@@ -67,14 +67,14 @@ enum Verb {
     Nightly,
     /// Run the fuzz targets, each for a while, or only their committed inputs
     Fuzz(fuzz::Options),
-    /// Put faults into the code that decides, and see whether the tests notice
+    /// Run mutation tests of the modules that make decisions
     Mutants(mutants::Options),
     /// Run the tests against real outside programs, under interop/
     Interop(interop::Options),
-    /// Measure Pollux beside its peers from npm, and write bench/RESULTS.md; or compare its figures
+    /// Measure Pollux and its peers from npm, and write bench/RESULTS.md; or compare its figures
     /// with their goals
     Bench(bench::Options),
-    /// Try out what is promised about disasters
+    /// Prove the guarantees of Pollux
     Prove {
         #[command(subcommand)]
         proof: prove::Proof,

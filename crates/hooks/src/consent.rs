@@ -102,7 +102,10 @@ mod tests {
         assert_eq!(items.len(), 1);
         assert_eq!((items[0].kind.as_str(), items[0].name.as_str()), ("hook", "./h.sh"));
         let lines: Vec<&str> = items[0].detail.lines().collect();
-        assert_eq!(lines, ["at BeforeTool (glob) runs: ./h.sh", "pinned with it: no project file"]);
+        assert_eq!(
+            lines,
+            ["at BeforeTool (glob) runs: ./h.sh", "No project file is pinned with it."]
+        );
         assert!(consent_items(&hooks(LayerKind::User, "./h.sh"), Path::new("/p")).is_empty());
     }
 

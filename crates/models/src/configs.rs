@@ -40,7 +40,7 @@ pub enum ConfigsError {
     NotAnObject(String),
     /// Neither the aliases nor the overrides name a model.
     #[error(
-        "Could not resolve a model name for alias \"{0}\". Give it, or an alias it extends, a \"model\"."
+        "Could not resolve a model name for alias \"{0}\". Set \"model\" in this alias or in one that it extends."
     )]
     NoModel(String),
 }

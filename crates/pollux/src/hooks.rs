@@ -130,9 +130,7 @@ impl HooksContext {
         let payload = sample(event, tool, input);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
-            Failure::general(format!(
-                "Cannot start: the system does not provide the resources: {error}."
-            ))
+            Failure::general(format!("Cannot start the async runtime: {error}."))
         })?;
         let cancel = CancellationToken::new();
         let outcome = runtime.block_on(self.hooks().fire(&payload, &cancel));

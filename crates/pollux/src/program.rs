@@ -79,9 +79,7 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            stderr_line(&format!(
-                "Cannot start: the system does not provide the resources: {error}."
-            ));
+            stderr_line(&format!("Cannot start the async runtime: {error}."));
             return ExitCode::FAILURE;
         }
     };

@@ -255,8 +255,8 @@ pub struct ModelLimits {
     /// True if the service rejects over-long requests with a recognisable error, so no local
     /// estimate is needed.
     pub rejects_overflow: bool,
-    /// True if an answer that was cut off at the output limit is a failure. It is none for the
-    /// Gemini API, because scripts for Gemini CLI rely on that.
+    /// True if an answer that was cut off at the output limit is a failure. False for the
+    /// Gemini API: scripts expect success.
     pub fails_when_cut_off: bool,
     /// True if the vendor itself reads the URLs in a side call (`web-fetch`).
     pub reads_urls: bool,

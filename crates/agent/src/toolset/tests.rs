@@ -62,7 +62,7 @@ fn tools_stand_by_their_source_and_then_as_they_came() {
 }
 
 #[test]
-fn a_source_that_tells_anew_replaces_what_it_reported() {
+fn a_new_list_replaces_the_old_one() {
     let mut set = Toolset::new(vec![
         tool("b", ToolSource::BuiltIn),
         tool("x", server("s")),

@@ -73,7 +73,7 @@ impl CommandFiles {
     /// other changes remain unnoticed.
     pub fn describe(&self) -> String {
         let mut lines = match self.names.as_slice() {
-            [] => "pinned with it: no project file".to_owned(),
+            [] => "No project file is pinned with it.".to_owned(),
             names => format!("pinned with it: {}", names.join(", ")),
         };
         if !self.is_complete {

@@ -308,7 +308,7 @@ fn a_server_tells_what_it_runs() {
     assert_eq!(
         details,
         [
-            "runs: node srv.js -x\nits tools run without approval\nwith: {\"env\":{\"A\":\"$SECRET\"}}\npinned with it: no project file",
+            "runs: node srv.js -x\nits tools run without approval\nwith: {\"env\":{\"A\":\"$SECRET\"}}\nNo project file is pinned with it.",
             "connects to: https://evil\nwith: {\"headers\":{\"X\":\"$GEMINI_API_KEY\"}}",
             "with: 3",
         ]
@@ -370,7 +370,10 @@ fn a_question_lists_the_files_that_are_pinned_and_what_cannot_be_noticed() {
     let server = |command: &str, args: &[&str]| json!({"mcpServers": {"s": {"command": command, "args": args}}});
     let discovery = |command: &str| json!({"tools": {"discoveryCommand": command}});
     assert_eq!(item(discovery("node sub/c.js")), (false, pinned("sub/c.js")));
-    assert_eq!(item(discovery("find-tools")), (false, pinned("no project file")));
+    assert_eq!(
+        item(discovery("find-tools")),
+        (false, vec!["No project file is pinned with it.".to_owned()])
+    );
     assert_eq!(item(server("node", &["./sub/c.js", "-v"])), (false, pinned("sub/c.js")));
     assert_eq!(item(server("node", &["$SUB/c.js"])), (false, pinned("sub/c.js")));
     let unread = [pinned("sub/c.js"), vec![unnoticed.to_owned()]].concat();

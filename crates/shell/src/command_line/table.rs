@@ -198,7 +198,7 @@ impl Usage {
         if patterns.values().any(is_long) {
             return Err(format!("a pattern is longer than {MAX_PATTERN} bytes"));
         }
-        // A pattern may name others. As many rounds as there are patterns replace all of them.
+        // Patterns may refer to each other; one round per pattern resolves all references.
         for _ in 0..patterns.len() {
             let rest = std::mem::take(&mut table);
             table = rest.into_iter().map(|(key, value)| fill(&patterns, &key, value)).collect();

@@ -56,7 +56,7 @@ fn nearest_lines(nearest: &NearbyLines) -> String {
     let (wanted, found) = (joined(wanted), joined(lines));
     let difference = Difference::between(&wanted, &found).lines();
     if !difference.is_empty() {
-        text.push_str("\nold_string (-) is not what the file has there (+):\n");
+        text.push_str("\nThe file's text (+) differs from old_string (-):\n");
         text.push_str(&difference);
     }
     text.pop();

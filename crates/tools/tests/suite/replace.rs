@@ -111,7 +111,7 @@ async fn failures_help_to_do_better() {
     assert!(
         message.ends_with(
             "The nearest lines are:\n1: fn one() {\n2:     first(1);\n3: }\n\n\
-             old_string (-) is not what the file has there (+):\n-    second(2);\n+    first(1);"
+             The file's text (+) differs from old_string (-):\n-    second(2);\n+    first(1);"
         ),
         "{message}"
     );
