@@ -1,4 +1,4 @@
-//! The form of comments: how a doc comment begins, and how long a line is.
+//! The form of comments: the first word of a doc comment, its headings, and the length of a line.
 
 use crate::finding::Finding;
 use crate::source::SourceFile;
@@ -18,20 +18,30 @@ pub(crate) fn check(file: &SourceFile) -> Vec<Finding> {
     let tokens = tokens::read(&file.text);
     let mut findings: Vec<Finding> =
         first_lines(&tokens).filter_map(|(line, text)| clause(file, line, text)).collect();
+    findings.extend(doc_lines(&tokens).filter_map(|(line, text)| heading(file, line, text)));
     findings.extend(long_lines(file, &tokens));
     findings
 }
 
-/// Returns the first line of each doc comment, with its line number.
-fn first_lines(tokens: &[Token]) -> impl Iterator<Item = (usize, &str)> {
+/// Returns the lines of all doc comments, with their line numbers.
+fn doc_lines(tokens: &[Token]) -> impl Iterator<Item = (usize, &str)> {
     let is_doc =
         |window: &[Token]| window[0].text == "doc" && window[1].text == "=" && window[2].is_literal;
     let lines = tokens.windows(3).filter(move |window| is_doc(window)).map(|window| &window[2]);
+    lines.map(|comment| (comment.line, comment.text.trim_start_matches(['r', '#', '"'])))
+}
+
+/// Returns the first line of each doc comment, with its line number.
+fn first_lines(tokens: &[Token]) -> impl Iterator<Item = (usize, &str)> {
     let mut before = None;
-    lines.filter_map(move |comment| {
-        let continues = before.replace(comment.line) == Some(comment.line - 1);
-        (!continues).then_some((comment.line, comment.text.trim_start_matches(['r', '#', '"'])))
-    })
+    doc_lines(tokens).filter(move |(line, _)| before.replace(*line) != Some(*line - 1))
+}
+
+/// Finds a heading that continues with its text: rustdoc would show the text as a heading.
+fn heading(file: &SourceFile, line: usize, text: &str) -> Option<Finding> {
+    let text = text.trim_start().strip_prefix("# Errors ")?.trim_end_matches('"');
+    let message = "write the text below the heading `# Errors`, on a line of its own";
+    (!text.trim().is_empty()).then(|| Finding::error(&file.path, line, message))
 }
 
 fn clause(file: &SourceFile, line: usize, text: &str) -> Option<Finding> {
@@ -94,6 +104,21 @@ mod tests {
             assert_eq!(found(text).len(), count, "{text}: {:?}", found(text));
         }
         assert!(found("\n/// Why not.\nfn f() {}")[0].starts_with("a.rs:2: a doc comment begins"));
+    }
+
+    #[test]
+    fn headings_that_continue_with_their_text_are_found() {
+        for (text, count) in [
+            ("/// Reads.\n///\n/// # Errors The message.\nfn f() {}", 1),
+            ("/// # Errors Returns an error.\nfn f() {}", 1),
+            ("/// Reads.\n///\n/// # Errors\n/// The message.\nfn f() {}", 0),
+            ("/// # Errors of files\nfn f() {}", 1),
+            ("// # Errors The message.\nfn f() {}", 0),
+        ] {
+            assert_eq!(found(text).len(), count, "{text}: {:?}", found(text));
+        }
+        let found = found("/// Reads.\n///\n/// # Errors The message.\nfn f() {}");
+        assert!(found[0].starts_with("a.rs:3: write the text below the heading"), "{found:?}");
     }
 
     #[test]

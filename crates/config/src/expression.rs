@@ -91,7 +91,8 @@ impl ExpressionError {
 impl Expression {
     /// Parses a pattern.
     ///
-    /// # Errors Returns an error if the pattern is invalid, too long, or not supported.
+    /// # Errors
+    /// Returns an error if the pattern is invalid, too long, or not supported.
     pub fn new(source: &str) -> Result<Self, ExpressionError> {
         if source.len() > MAX_LENGTH {
             let message = format!("the pattern is longer than {MAX_LENGTH} bytes");
@@ -103,7 +104,8 @@ impl Expression {
 
     /// Parses a pattern that matches only at the beginning of a text.
     ///
-    /// # Errors The same as of [`Self::new`].
+    /// # Errors
+    /// The same as of [`Self::new`].
     pub fn at_start(source: &str) -> Result<Self, ExpressionError> {
         let mut expression = Self::new(source)?;
         expression.translated.text = format!("\\A(?:{})", expression.translated.text);
@@ -144,7 +146,8 @@ impl Expression {
 
     /// Compiles the pattern now.
     ///
-    /// # Errors Returns an error if the pattern is too big to be compiled.
+    /// # Errors
+    /// Returns an error if the pattern is too big to be compiled.
     pub fn check(&self) -> Result<(), ExpressionError> {
         match self.engine.get_or_init(|| Engine::new(&self.translated)) {
             Engine::Broken => {

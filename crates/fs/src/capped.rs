@@ -37,7 +37,8 @@ impl CappedFile {
     /// Creates the file and its folders (0700); an existing file is truncated. A `cap` below 512
     /// counts as 512.
     ///
-    /// # Errors Returns any error of creating the file.
+    /// # Errors
+    /// Returns any error of creating the file.
     pub fn create(path: &Path, cap: u64) -> Result<Self> {
         Self::open(path, cap, OpenOptions::new().create(true).truncate(true))
     }
@@ -45,7 +46,8 @@ impl CappedFile {
     /// Creates the file like [`Self::create`], but first removes an existing file or link. A file
     /// that another process creates there in the meantime is not opened.
     ///
-    /// # Errors Returns any error of removing or creating the file.
+    /// # Errors
+    /// Returns any error of removing or creating the file.
     pub fn replace(path: &Path, cap: u64) -> Result<Self> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -69,7 +71,8 @@ impl CappedFile {
 
     /// Appends bytes.
     ///
-    /// # Errors [`Error::NoSpace`] and others; the content of the file is then undefined.
+    /// # Errors
+    /// [`Error::NoSpace`] and others; the content of the file is then undefined.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.append(bytes).map_err(|error| Error::from_io(&self.path, error))
     }

@@ -110,7 +110,8 @@ pub struct Ownership {
 
 /// Returns the ownership of `path`, following links.
 ///
-/// # Errors Returns any error of reading the metadata.
+/// # Errors
+/// Returns any error of reading the metadata.
 #[cfg(unix)]
 pub fn ownership(path: &Path) -> Result<Ownership> {
     use std::os::unix::fs::MetadataExt;
@@ -121,7 +122,8 @@ pub fn ownership(path: &Path) -> Result<Ownership> {
 
 /// Returns at most the last `limit` bytes of a regular file.
 ///
-/// # Errors Returns any error of opening or reading the file.
+/// # Errors
+/// Returns any error of opening or reading the file.
 pub fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let (file, metadata) = open_regular(path)?;
     tail(path, file, &metadata, limit)
@@ -129,7 +131,8 @@ pub fn read_tail(path: &Path, limit: usize) -> Result<Vec<u8>> {
 
 /// Returns at most the last `limit` bytes of a regular file that is not a link.
 ///
-/// # Errors [`Error::IsLink`] for a link, and any error of opening or reading the file.
+/// # Errors
+/// [`Error::IsLink`] for a link, and any error of opening or reading the file.
 pub fn read_tail_of_file_itself(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -272,7 +275,8 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 /// Copies a folder's files, folders and links to `to`, which is created. Special files are left
 /// out.
 ///
-/// # Errors Returns the first error; the files copied until then are kept.
+/// # Errors
+/// Returns the first error; the files copied until then are kept.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut pending = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((source, target)) = pending.pop() {

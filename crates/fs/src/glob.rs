@@ -68,7 +68,8 @@ pub struct GlobResult {
 /// matched like others; folders and links are not matched. A pattern that is the name of an
 /// existing path matches only that path.
 ///
-/// # Errors [`Error::Pattern`](crate::Error::Pattern) if the pattern does not compile.
+/// # Errors
+/// [`Error::Pattern`](crate::Error::Pattern) if the pattern does not compile.
 pub fn glob(
     roots: &[Root],
     pattern: &str,

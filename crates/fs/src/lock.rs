@@ -41,7 +41,8 @@ impl DirLock {
     ///
     /// Blocks the thread. A stale lock is taken over immediately.
     ///
-    /// # Errors [`Error::Locked`] after the wait; [`Error::PermissionDenied`] and others if the
+    /// # Errors
+    /// [`Error::Locked`] after the wait; [`Error::PermissionDenied`] and others if the
     /// folder cannot be created.
     pub fn acquire(file: &Path, wait: Duration) -> Result<Self> {
         let folder = lock_folder(file);
@@ -69,7 +70,8 @@ impl DirLock {
 
     /// Shows other processes that the holder is alive.
     ///
-    /// # Errors [`Error::Locked`] if another process has taken over the lock.
+    /// # Errors
+    /// [`Error::Locked`] if another process has taken over the lock.
     pub fn renew(&self) -> Result<()> {
         let failed = |error| Error::from_io(&self.folder, error);
         if identity(&self.folder) != self.identity {

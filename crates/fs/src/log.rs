@@ -34,7 +34,8 @@ impl AppendLog {
     /// Opens or creates the log (0600) and its folders (0700). Reads only one byte of it, whatever
     /// its size.
     ///
-    /// # Errors [`Error::NoSpace`], [`Error::PermissionDenied`], [`Error::IsDirectory`] and similar
+    /// # Errors
+    /// [`Error::NoSpace`], [`Error::PermissionDenied`], [`Error::IsDirectory`] and similar
     /// errors.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |error| Error::from_io(path, error);
@@ -52,7 +53,8 @@ impl AppendLog {
 
     /// Locks the log for this process until the value is dropped.
     ///
-    /// # Errors [`Error::Locked`] if another process (or another handle) has locked it.
+    /// # Errors
+    /// [`Error::Locked`] if another process (or another handle) has locked it.
     pub fn try_lock(&mut self) -> Result<()> {
         match self.file.try_lock() {
             Ok(()) => {
@@ -68,7 +70,8 @@ impl AppendLog {
     /// Appends `line`, with or without its final line feed. After the return, the line survives the
     /// end of the process; see [`Self::sync`].
     ///
-    /// # Errors [`Error::InvalidLine`] for a line break inside the line, [`Error::NoSpace`] and
+    /// # Errors
+    /// [`Error::InvalidLine`] for a line break inside the line, [`Error::NoSpace`] and
     /// others. At most an incomplete line was then written.
     pub fn append(&mut self, line: &[u8]) -> Result<()> {
         self.append_all([line])
@@ -76,7 +79,8 @@ impl AppendLog {
 
     /// Appends several lines in one write call.
     ///
-    /// # Errors The same as of [`Self::append`]; lines before an incomplete one are complete.
+    /// # Errors
+    /// The same as of [`Self::append`]; lines before an incomplete one are complete.
     pub fn append_all<'l>(&mut self, lines: impl IntoIterator<Item = &'l [u8]>) -> Result<()> {
         self.begin();
         let start = self.buffer.len();
@@ -93,7 +97,8 @@ impl AppendLog {
 
     /// Appends a record of several lines, for files whose readers separate records in another way.
     ///
-    /// # Errors [`Error::NoSpace`] and others. At most an incomplete record was then written.
+    /// # Errors
+    /// [`Error::NoSpace`] and others. At most an incomplete record was then written.
     pub fn append_record(&mut self, record: &[u8]) -> Result<()> {
         self.begin();
         self.buffer.extend_from_slice(record);

@@ -36,7 +36,8 @@ pub fn absolute(base: &Path, path: &Path) -> PathBuf {
 /// Returns the real path with all links followed, even if its last components do not exist (yet) or
 /// a link is broken.
 ///
-/// # Errors [`Error::InvalidPath`] for a loop of links, and for a path that is too long.
+/// # Errors
+/// [`Error::InvalidPath`] for a loop of links, and for a path that is too long.
 pub fn real_path(path: &Path) -> Result<PathBuf> {
     // Each component is resolved by the whole path to it.
     if path.as_os_str().len() > MAX_LENGTH {

@@ -136,7 +136,8 @@ pub struct SearchResult {
 /// Searches files line by line. Binary files and files that cannot be read are skipped; UTF-16 with
 /// a byte order mark is read as text.
 ///
-/// # Errors [`Error::Pattern`] if one of the patterns does not compile, is longer than
+/// # Errors
+/// [`Error::Pattern`] if one of the patterns does not compile, is longer than
 /// [`MAX_PATTERN_BYTES`] or needs more than 10 MiB when compiled. Look-around and back-references
 /// are not supported, so that every pattern takes linear time.
 pub fn search(request: &SearchRequest<'_>, cancel: Cancel<'_>) -> Result<SearchResult> {

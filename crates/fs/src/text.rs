@@ -114,7 +114,8 @@ pub fn encode(text: &str, format: &TextFormat) -> Result<Vec<u8>> {
 
 /// Encodes a text that already has its line endings (from [`decode`] or [`TextFile::splice`]).
 ///
-/// # Errors The same as of [`encode`].
+/// # Errors
+/// The same as of [`encode`].
 pub fn encode_raw(raw: &str, format: &TextFormat) -> Result<Vec<u8>> {
     if format.lossy {
         return Err(Error::Lossy { encoding: format.encoding.name() });
@@ -196,14 +197,16 @@ impl TextFile {
 
     /// Returns the bytes of the file after `edits`; see [`TextFile::splice`].
     ///
-    /// # Errors The same as of [`TextFile::splice`] and [`encode`].
+    /// # Errors
+    /// The same as of [`TextFile::splice`] and [`encode`].
     pub fn edited(&self, edits: &[(Range<usize>, String)]) -> Result<Vec<u8>> {
         encode_raw(&self.splice(edits)?, &self.format)
     }
 
     /// Returns the bytes of the file with `text` as its new content, in the file's own format.
     ///
-    /// # Errors The same as of [`encode`].
+    /// # Errors
+    /// The same as of [`encode`].
     pub fn replaced(&self, text: &str) -> Result<Vec<u8>> {
         encode(&text.replace("\r\n", "\n"), &self.format)
     }

@@ -121,7 +121,8 @@ impl Workspace {
 
     /// Returns the absolute path that `given` means, without following links.
     ///
-    /// # Errors [`Error::InvalidPath`] for a text that cannot be a path.
+    /// # Errors
+    /// [`Error::InvalidPath`] for a text that cannot be a path.
     pub fn absolute(&self, given: &str) -> Result<PathBuf> {
         let given = given.replace('\0', "");
         if given.trim().is_empty() {
@@ -149,7 +150,8 @@ impl Workspace {
     /// Returns the real path that `given` means: links are followed, missing last components are
     /// allowed.
     ///
-    /// # Errors [`Error::InvalidPath`] for a text that cannot be a path, and for loops of links.
+    /// # Errors
+    /// [`Error::InvalidPath`] for a text that cannot be a path, and for loops of links.
     pub fn resolve(&self, given: &str) -> Result<PathBuf> {
         let path = self.absolute(given)?;
         check_sanity(&path)?;

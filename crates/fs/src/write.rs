@@ -73,7 +73,8 @@ pub struct Written {
 
 /// Writes a whole file atomically. See the module documentation for the method.
 ///
-/// # Errors [`Error::ChangedOnDisk`] if the expectation is not fulfilled;
+/// # Errors
+/// [`Error::ChangedOnDisk`] if the expectation is not fulfilled;
 /// [`Error::PermissionDenied`] also for a read-only file in a writable folder;
 /// [`Error::NotRegular`] for pipes and devices; [`Error::NoSpace`] and all other errors, with the
 /// old file unchanged.
@@ -84,7 +85,8 @@ pub fn write_atomic(path: &Path, bytes: &[u8], options: &WriteOptions) -> Result
 impl RealPath {
     /// Writes to a path that was already checked, like the function [`write_atomic`].
     ///
-    /// # Errors The same as of [`write_atomic`], and [`Error::PathChanged`].
+    /// # Errors
+    /// The same as of [`write_atomic`], and [`Error::PathChanged`].
     pub fn write_atomic(&self, bytes: &[u8], options: &WriteOptions) -> Result<Written> {
         let spot = if options.create_parents { Spot::create(self)? } else { Spot::open(self)? };
         let old = OldFile::open(&spot)?;

@@ -138,7 +138,8 @@ impl Approval {
     /// Saves the rule to a file under a lock, because other processes save there, too. The content
     /// of an invalid file is kept as a backup file.
     ///
-    /// # Errors Returns an error if the file cannot be locked, read or written.
+    /// # Errors
+    /// Returns an error if the file cannot be locked, read or written.
     pub fn save(&self, path: &Path) -> Result<(), SaveApprovalError> {
         // Marks the change as Pollux's own, so that it is not attributed to a command that runs at
         // this time.

@@ -146,7 +146,8 @@ pub trait RunningSession: Send + Sync {
     /// Expands the `@path`s of a prompt that the user typed. A prompt without any becomes one
     /// unchanged part.
     ///
-    /// # Errors The message for the user if a file that the prompt names cannot be read.
+    /// # Errors
+    /// The message for the user if a file that the prompt names cannot be read.
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
     /// Returns the paths of the workspace that begin with this text, as they are written after an
@@ -157,7 +158,8 @@ pub trait RunningSession: Send + Sync {
     /// project's settings, only those with existing consent take effect.
     /// [`crate::Event::SettingsChanged`] reports every difference.
     ///
-    /// # Errors The message for the user if a file cannot be used. The settings have then not
+    /// # Errors
+    /// The message for the user if a file cannot be used. The settings have then not
     /// changed.
     async fn reload_settings(&self) -> Result<(), SessionsError>;
 
@@ -199,13 +201,15 @@ pub trait Sessions: Send + Sync {
     /// Opens a session. Questions that arise before it runs go to the operator of the
     /// request.
     ///
-    /// # Errors The message for the user.
+    /// # Errors
+    /// The message for the user.
     async fn open(&self, request: SessionRequest)
     -> Result<Box<dyn RunningSession>, SessionsError>;
 
     /// Opens an earlier session of a folder: by its id, its number in the list, or as `latest`.
     ///
-    /// # Errors The same as of [`Self::open`].
+    /// # Errors
+    /// The same as of [`Self::open`].
     async fn resume(
         &self,
         folder: &Path,

@@ -15,7 +15,8 @@ pub trait SideModels: Send + Sync {
     /// conversation's own model if its vendor has no model for that configuration. Set
     /// [`ModelRequest::role`](crate::Request::role) to the purpose of the call.
     ///
-    /// # Errors The same as of [`Models::select`](crate::Models::select).
+    /// # Errors
+    /// The same as of [`Models::select`](crate::Models::select).
     async fn select(&self, alias: &str) -> Result<Choice, ModelError>;
 
     /// Returns the system instruction of the conversation's last request.

@@ -18,7 +18,8 @@ const LOG_FRAGMENTS: [&str; 5] =
 /// Refuses implausible paths. An existing path may contain quotes and ellipses, and a path with
 /// `[...name]` components (routes of web frameworks) may be created; Gemini CLI refuses both.
 ///
-/// # Errors [`Error::InvalidPath`] with a message that begins with `Invalid path: `.
+/// # Errors
+/// [`Error::InvalidPath`] with a message that begins with `Invalid path: `.
 pub fn check_sanity(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let invalid = |why: &str| Err(Error::InvalidPath(why.to_owned()));

@@ -5,7 +5,8 @@ use std::io;
 
 /// Copies owner, group, permissions and extended attributes of the old file to `new`.
 ///
-/// # Errors Returns an error if owner or group cannot be set.
+/// # Errors
+/// Returns an error if owner or group cannot be set.
 #[cfg(unix)]
 pub(super) fn copy(old: &Metadata, old_file: Option<&File>, new: &File) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};

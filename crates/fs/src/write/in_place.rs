@@ -11,7 +11,8 @@ const MAX_KEPT: u64 = 64 * 1024 * 1024;
 /// Replaces the content of a regular file that is open for reading and writing, and its permission
 /// bits if `mode` is given.
 ///
-/// # Errors Returns any error, after the old content was restored (which needs no space beyond the
+/// # Errors
+/// Returns any error, after the old content was restored (which needs no space beyond the
 /// file's old size).
 pub(super) fn rewrite(file: &File, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
     let old_length = file.metadata()?.len();

@@ -4,7 +4,8 @@ use std::path::Path;
 
 /// Checks that only the administrator can put rules into a folder. A missing folder is accepted.
 ///
-/// # Errors Returns the reason for a refusal.
+/// # Errors
+/// Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
     match pollux_fs::info(folder) {
@@ -22,7 +23,8 @@ pub(super) fn check_folder(folder: &Path) -> Result<(), String> {
 
 /// Checks that only the administrator can change a file.
 ///
-/// # Errors Returns the reason for a refusal.
+/// # Errors
+/// Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_file(file: &Path) -> Result<(), String> {
     check("File", file)
@@ -30,7 +32,8 @@ pub(super) fn check_file(file: &Path) -> Result<(), String> {
 
 /// Checks that a file or folder is not writable for all users, whoever owns it.
 ///
-/// # Errors Returns the reason for a refusal.
+/// # Errors
+/// Returns the reason for a refusal.
 #[cfg(unix)]
 pub(super) fn check_writers(path: &Path) -> Result<(), String> {
     const OTHERS: u32 = 0o002;
@@ -66,7 +69,8 @@ fn check(kind: &str, path: &Path) -> Result<(), String> {
 
 /// Accepts every folder, because the access lists of Windows are not checked.
 ///
-/// # Errors Never returns an error.
+/// # Errors
+/// Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_folder(_folder: &Path) -> Result<(), String> {
     Ok(())
@@ -74,7 +78,8 @@ pub(super) fn check_folder(_folder: &Path) -> Result<(), String> {
 
 /// Accepts every file, because the access lists of Windows are not checked.
 ///
-/// # Errors Never returns an error.
+/// # Errors
+/// Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_file(_file: &Path) -> Result<(), String> {
     Ok(())
@@ -82,7 +87,8 @@ pub(super) fn check_file(_file: &Path) -> Result<(), String> {
 
 /// Accepts every path, because the access lists of Windows are not checked.
 ///
-/// # Errors Never returns an error.
+/// # Errors
+/// Never returns an error.
 #[cfg(not(unix))]
 pub(super) fn check_writers(_path: &Path) -> Result<(), String> {
     Ok(())
