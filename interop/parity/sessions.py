@@ -119,7 +119,10 @@ def _call(call, is_sent):
     result = call.get("result")
     if isinstance(result, list):
         result = [_part(part, is_sent) for part in result]
-    return {**call, "result": result}
+    call = {**call, "result": result}
+    # Gemini CLI ignores fields that it does not know.
+    call.pop("$pollux", None)
+    return call
 
 
 def _line(value):

@@ -180,14 +180,7 @@ impl Workspace {
         let path = absolute(self.target(), path);
         check_sanity(&path)?;
         let real = real_path(&path)?;
-        let below = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
-        let inside = self.roots.iter().any(|root| real.starts_with(&root.real));
-        let allowed = !below(&self.denied)
-            && (inside && !self.is_closed(&real) && !self.is_closed(&path)
-                || real.starts_with(&self.temp.real)
-                || self.memory_files.contains(&real)
-                || access == Access::Read && below(&self.readable));
-        if allowed {
+        if self.is_allowed(&path, &real, access) {
             return Ok(RealPath::assumed(real));
         }
         Err(Error::OutsideWorkspace {
@@ -195,6 +188,22 @@ impl Workspace {
             roots: self.roots().map(Path::to_path_buf).collect(),
             temp: self.temp().to_path_buf(),
         })
+    }
+
+    /// Returns true if `path` (absolute) may be accessed. Unlike [`Self::check`], this accepts any
+    /// name that the file system has: it is for paths that a search has found.
+    pub fn allows(&self, path: &Path, access: Access) -> bool {
+        real_path(path).is_ok_and(|real| self.is_allowed(path, &real, access))
+    }
+
+    fn is_allowed(&self, path: &Path, real: &Path, access: Access) -> bool {
+        let below = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
+        let inside = self.roots.iter().any(|root| real.starts_with(&root.real));
+        !below(&self.denied)
+            && (inside && !self.is_closed(real) && !self.is_closed(path)
+                || real.starts_with(&self.temp.real)
+                || self.memory_files.iter().any(|file| file == real)
+                || access == Access::Read && below(&self.readable))
     }
 
     /// Returns true if `path` (absolute) is in the workspace but closed, based on its text only.

@@ -247,7 +247,7 @@ impl Grep {
         let mut result = pollux_fs::search(&request, &cancelled)?;
         // A pattern can name a file that must not be read, such as `.env`.
         let workspace = &self.context.workspace;
-        result.files.retain(|file| workspace.check(&file.path, Access::Read).is_ok());
+        result.files.retain(|file| workspace.allows(&file.path, Access::Read));
         result.matches = result.files.iter().map(|file| file.matches).sum();
         let Some(context) = self.automatic_context(&result) else { return Ok(result) };
         // The few files that matched are searched again, to get the lines around the matches.

@@ -151,6 +151,7 @@ async fn a_pattern_that_names_a_closed_file_finds_nothing_in_it() {
     let session = project();
     session.file(".env", "KEY=foo\n");
     session.file("sub/.env", "KEY=foo\n");
+    session.file("new\nline/.env", "KEY=foo\n");
     for include in [".env", "**/.env", "{.env,notes.txt}"] {
         let arguments = json!({"pattern": "foo", "include_pattern": include, "no_ignore": true});
         let output = session.call("grep_search", arguments).await;
