@@ -129,6 +129,7 @@ pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
 pub fn find(options: &LoadOptions<'_>) -> Result<PendingSettings, ConfigError> {
     let places = options.places;
     let mut reading = Reading::new(options.environment.clone());
+    reading.override_with(options.overrides);
     let mut read_system = |kind, path: &Path, name| match (options.check_system_file)(path) {
         Ok(()) => reading.read(kind, path),
         Err(reason) => {
@@ -377,6 +378,8 @@ struct Reading {
     layers: Vec<Layer>,
     files: Vec<LayerFile>,
     broken: Vec<SyntaxError>,
+    /// Settings between the project's and those of the system.
+    overrides: Value,
     /// Old keys in files that only an administrator can change.
     old_system_keys: Vec<&'static str>,
     warnings: Vec<String>,
@@ -390,6 +393,7 @@ impl Reading {
             layers: Vec::new(),
             files: Vec::new(),
             broken: Vec::new(),
+            overrides: Value::Object(Map::new()),
             old_system_keys: Vec::new(),
             warnings: Vec::new(),
             unknown_keys: Vec::new(),
@@ -437,6 +441,18 @@ impl Reading {
         self.layers.insert(at, layer);
     }
 
+    fn override_with(&mut self, given: Option<&Map<String, Value>>) {
+        let mut overrides = Map::new();
+        for (key, value) in given.into_iter().flatten() {
+            schema::insert(&mut overrides, key, value.clone());
+        }
+        self.overrides = Value::Object(overrides);
+        let findings = validate::check(&mut self.overrides);
+        schema::take(&mut self.overrides, "admin");
+        let place = Path::new("the settings of the session request");
+        self.warnings.extend(validate::warning(place, &findings.issues));
+    }
+
     fn skip(&mut self, kind: LayerKind, path: &Path, reason: impl Into<String>) {
         self.note(kind, path, LayerFileState::Skipped(reason.into()));
     }
@@ -466,8 +482,12 @@ impl Reading {
     }
 
     fn merged_over(&self, mut base: Value) -> Value {
-        for layer in &self.layers {
-            merge_into(&mut base, &layer.value);
+        let at = self.layers.partition_point(|layer| layer.kind < LayerKind::System);
+        let (files, system) = self.layers.split_at(at);
+        let (files, system) = (files.iter(), system.iter());
+        let values = files.map(|layer| &layer.value).chain([&self.overrides]);
+        for value in values.chain(system.map(|layer| &layer.value)) {
+            merge_into(&mut base, value);
         }
         base
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pollux_protocol::SettingValues;
 use serde_json::Value;
 
 use crate::imports::ImportFormat;
@@ -52,6 +53,11 @@ impl Settings {
     /// Returns the defaults only, as if no file exists.
     pub fn defaults() -> Self {
         Self::new(schema::defaults())
+    }
+
+    /// Returns all merged settings for frontends.
+    pub fn values(&self) -> SettingValues {
+        SettingValues::new(Arc::clone(&self.merged))
     }
 
     /// Returns all merged settings as an object.

@@ -47,8 +47,6 @@ pub(crate) struct Assembled {
     /// Handle for sending operations to the agent.
     pub(crate) handle: Arc<Handle>,
     task: tokio::task::JoinHandle<()>,
-    /// Statistics of the session.
-    pub(crate) statistics: Arc<Statistics>,
     telemetry: Option<Arc<Telemetry>>,
     /// Tasks that end with this value.
     tasks: JoinSet<()>,
@@ -115,10 +113,11 @@ pub(crate) struct Launch<'a> {
 impl Setup {
     /// Starts the agent on the current runtime.
     pub(crate) fn start(self: &Arc<Self>, launch: Launch<'_>) -> Assembled {
-        let (session_id, statistics) = (launch.session_id, Arc::clone(&launch.statistics));
+        let session_id = launch.session_id;
         let telemetry = crate::telemetry::start(self, session_id);
         let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.request.notices)));
-        let mut observers: Vec<Arc<dyn Observer>> = vec![statistics.clone(), closing.clone()];
+        let mut observers: Vec<Arc<dyn Observer>> =
+            vec![launch.statistics.clone(), closing.clone()];
         observers.extend(self.request.observers.iter().cloned());
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (outlet, events) = Outlet::new(session_id, observers);
@@ -164,7 +163,7 @@ impl Setup {
             tasks.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
         }
         let handle = Arc::new(handle);
-        Assembled { handle, task, statistics, telemetry, tasks, standing, grace, tools, closing }
+        Assembled { handle, task, telemetry, tasks, standing, grace, tools, closing }
     }
 
     /// Returns the services that all agents of the session share.

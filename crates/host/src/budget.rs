@@ -7,8 +7,8 @@ use pollux_models::PriceBook;
 use pollux_protocol::{Amounts, Ceilings, Limit, Money, Period, Prices, Resource};
 use pollux_session::{RecordedFigures, SpendingFile};
 
-use crate::error::HostError;
 use crate::setup::Setup;
+use pollux_protocol::SessionFailure;
 
 /// File with the user's own prices.
 pub(crate) const PRICES: &str = "prices.json";
@@ -46,7 +46,7 @@ impl Setup {
     /// # Errors
     /// For an invalid limit in the settings, and for prices that cannot be read if a limit is in
     /// dollars.
-    pub(crate) fn spending(&self, figures: &RecordedFigures) -> Result<Spending, HostError> {
+    pub(crate) fn spending(&self, figures: &RecordedFigures) -> Result<Spending, SessionFailure> {
         let [prompt, session, day] = [
             self.ceilings(Period::Prompt)?,
             self.ceilings(Period::Session)?,
@@ -57,7 +57,7 @@ impl Setup {
         let prices = match PriceBook::load(&folder.join(PRICES)) {
             Ok(prices) => prices,
             Err(error) if limited => {
-                return Err(HostError::Config(format!(
+                return Err(SessionFailure::Config(format!(
                     "{error}\nFix the file or remove it: Pollux needs the prices to enforce a limit in dollars."
                 )));
             }
@@ -88,7 +88,7 @@ impl Setup {
         })
     }
 
-    fn ceilings(&self, period: Period) -> Result<Ceilings, HostError> {
+    fn ceilings(&self, period: Period) -> Result<Ceilings, SessionFailure> {
         let mut ceilings = Ceilings::default();
         for resource in Resource::ALL {
             let flag =
@@ -111,14 +111,14 @@ impl Setup {
         &self,
         period: Period,
         resource: Resource,
-    ) -> Result<Option<f64>, HostError> {
+    ) -> Result<Option<f64>, SessionFailure> {
         let key = KEYS[period as usize][resource as usize];
         let Some(value) = self.loaded.settings.value(key).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
         let number = value.as_f64().filter(|number| resource.limit(*number).is_some());
         number.map(Some).ok_or_else(|| {
-            HostError::Config(format!(
+            SessionFailure::Config(format!(
                 "The setting {key} is {value}, but a limit must be a {} above zero.\nFix it in settings.json, or remove it for no limit.",
                 resource.unit()
             ))

@@ -15,11 +15,21 @@ use crate::setup::Beginning;
 
 mod person;
 
-/// Decides which items take effect: asks the user if possible, otherwise uses the pins.
-pub(crate) async fn settle(beginning: &mut Beginning) -> Accepted {
-    match beginning.request.operator.clone() {
-        Some(operator) => person::with_person(beginning, operator.as_ref()).await,
-        None => without_a_person(beginning),
+pub(crate) use person::OpenItems;
+
+/// Decision about the items of a folder.
+pub(crate) enum Consent {
+    /// These items take effect.
+    Settled(Accepted),
+    /// The user decides.
+    Open(OpenItems),
+}
+
+/// Decides which items take effect: by the user if possible, otherwise by the pins.
+pub(crate) fn consider(beginning: &mut Beginning) -> Consent {
+    match beginning.request.operator {
+        Some(_) => person::with_person(beginning),
+        None => Consent::Settled(without_a_person(beginning)),
     }
 }
 

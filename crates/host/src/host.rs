@@ -1,24 +1,27 @@
 //! Host: opens any number of concurrent sessions.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_config::{Environment, Places, ProjectIdentity};
+use pollux_config::Environment;
 use pollux_protocol::{
-    Origin, RunningSession, SessionEntry, SessionRequest, SessionStart, Sessions, SessionsError,
+    Origin, PreparedSession, SessionEntry, SessionFailure, SessionRequest, SessionStart, Sessions,
+    SessionsError,
 };
-use pollux_session::{SessionStore, SessionSummary};
+use pollux_session::{SessionError, SessionStore};
 
-use crate::consent;
-use crate::error::HostError;
+use crate::consent::{self, Consent};
 use crate::options::RunOptions;
-use crate::running::{OpenSession, PreparedSession};
-use crate::sessions::{ChosenSession, new_id};
+use crate::prepared::Prepared;
+use crate::sessions::new_id;
 use crate::setup::{Beginning, Setup, Start};
 
 /// Everything that sessions have in common. Opening a session changes nothing here: sessions of the
-/// same host may be in different folders and have different settings.
+/// same host may be in different folders and have different settings. Frontends use it as
+/// [`Sessions`].
+///
+/// Work that waits for the disk runs on threads that may block, so that opening a session does not
+/// delay other sessions on the runtime's thread.
 pub struct Host {
     /// Environment of the process.
     pub environment: Environment,
@@ -29,52 +32,35 @@ pub struct Host {
 }
 
 impl Host {
-    /// Opens a session.
+    /// Reads the settings as for a session, for a command that shows them: opens no session, asks
+    /// no questions and stores nothing. Blocks the thread.
     ///
     /// # Errors
-    /// [`HostError`]; its variant names the kind of failure.
-    pub async fn open(&self, request: &SessionRequest) -> Result<OpenSession, HostError> {
-        let setup = self.set_up(request).await?;
-        let chosen = setup.session(&request.start)?;
-        self.prepare(setup, chosen).await?.start()
+    /// [`SessionFailure::Config`], [`SessionFailure::Sandbox`], [`SessionFailure::General`].
+    pub fn look(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
+        look(self.start(request))
     }
 
     /// Reads the settings for a session. Asks the user which items of the project may take effect.
-    ///
-    /// # Errors
-    /// [`HostError::Config`], [`HostError::Sandbox`], [`HostError::General`].
-    pub async fn set_up(&self, request: &SessionRequest) -> Result<Setup, HostError> {
-        let mut beginning = Beginning::read(self.start(request))?;
-        let accepted = consent::settle(&mut beginning).await;
-        Setup::read(beginning, accepted)
-    }
-
-    /// Reads the settings without opening a session: asks no questions and pins nothing.
-    ///
-    /// # Errors
-    /// As [`Self::set_up`].
-    pub fn look(&self, request: &SessionRequest) -> Result<Setup, HostError> {
-        let mut beginning = Beginning::read(self.start(request))?;
-        let accepted = consent::pinned(&mut beginning);
-        Setup::read(beginning, accepted)
-    }
-
-    /// Selects the models and the limits of a session. Asks the user to choose a local model if no
-    /// service is configured.
-    ///
-    /// # Errors
-    /// [`HostError::Model`] if there is no usable model; [`HostError::Config`] for limits that
-    /// cannot be used.
-    pub async fn prepare(
-        &self,
-        mut setup: Setup,
-        chosen: ChosenSession,
-    ) -> Result<PreparedSession, HostError> {
-        setup.choose_local_model(&chosen.id).await;
-        let models = setup.models().await?;
-        let overrides = setup.prompt_overrides()?;
-        let spending = setup.spending(&chosen.figures)?;
-        Ok(PreparedSession { setup: Arc::new(setup), chosen, models, overrides, spending })
+    async fn set_up(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
+        let start = self.start(request);
+        let begun = blocking(move || {
+            let mut beginning = Beginning::read(start)?;
+            Ok(match consent::consider(&mut beginning) {
+                Consent::Settled(accepted) => Begun::SetUp(Setup::read(beginning, accepted)?),
+                Consent::Open(open) => Begun::Asking(beginning, open),
+            })
+        });
+        let (mut beginning, open) = match begun.await? {
+            Begun::SetUp(setup) => return Ok(setup),
+            Begun::Asking(beginning, open) => (beginning, open),
+        };
+        let answers = open.ask(&beginning).await;
+        blocking(move || {
+            let accepted = open.settle(&mut beginning, answers);
+            Setup::read(beginning, accepted)
+        })
+        .await
     }
 
     fn start(&self, request: &SessionRequest) -> Start {
@@ -93,55 +79,73 @@ impl Host {
         }
     }
 
-    fn store(&self, folder: &Path) -> SessionStore {
-        let places = Places::new(&self.environment);
-        SessionStore::new(&ProjectIdentity::resolve(&places, folder))
+    /// Works on the stored sessions of a folder.
+    async fn with_store<T: Send + 'static>(
+        &self,
+        request: &SessionRequest,
+        work: impl FnOnce(&SessionStore) -> Result<T, SessionFailure> + Send + 'static,
+    ) -> Result<T, SessionsError> {
+        let start = self.start(request);
+        let work = move || work(&SessionStore::new(&look(start)?.project));
+        Ok(blocking(work).await?)
     }
 }
 
-impl From<HostError> for SessionsError {
-    fn from(error: HostError) -> Self {
-        Self(error.to_string())
-    }
+/// State of a session whose own settings are known.
+enum Begun {
+    /// Nothing needs to be asked.
+    SetUp(Setup),
+    /// The user decides which items of the project take effect.
+    Asking(Beginning, consent::OpenItems),
+}
+
+fn look(start: Start) -> Result<Setup, SessionFailure> {
+    let mut beginning = Beginning::read(start)?;
+    let accepted = consent::pinned(&mut beginning);
+    Setup::read(beginning, accepted)
 }
 
 #[async_trait]
 impl Sessions for Host {
-    async fn open(
+    async fn prepare(
         &self,
         request: SessionRequest,
-    ) -> Result<Box<dyn RunningSession>, SessionsError> {
-        Ok(Box::new(Self::open(self, &request).await?))
+    ) -> Result<Box<dyn PreparedSession>, SessionsError> {
+        let setup = self.set_up(&request).await?;
+        Ok(Box::new(Prepared::new(setup).await?))
     }
 
-    async fn list(&self, folder: &Path) -> Result<Vec<SessionEntry>, SessionsError> {
-        let store = self.store(folder);
-        let listed = blocking(move || store.list()).await?;
-        Ok(listed.into_iter().map(entry).collect())
+    async fn list(&self, request: SessionRequest) -> Result<Vec<SessionEntry>, SessionsError> {
+        let list =
+            |store: &SessionStore| store.list().map_err(|error| SessionFailure::general(&error));
+        self.with_store(&request, list).await
     }
 
-    async fn delete(&self, folder: &Path, session: &str) -> Result<(), SessionsError> {
-        let (store, session) = (self.store(folder), session.to_owned());
-        blocking(move || store.delete(&session, None)).await?;
-        Ok(())
+    async fn delete(
+        &self,
+        request: SessionRequest,
+        session: &str,
+    ) -> Result<SessionEntry, SessionsError> {
+        let session = session.to_owned();
+        let delete = move |store: &SessionStore| match store.delete(&session, None) {
+            Ok(deleted) => Ok(deleted),
+            Err(error @ (SessionError::NothingToDelete | SessionError::InvalidForDeletion(_))) => {
+                Err(SessionFailure::NothingToDelete(error.to_string()))
+            }
+            Err(error) => Err(SessionFailure::general(&error)),
+        };
+        self.with_store(&request, delete).await
     }
 }
 
 /// Runs blocking work on a thread of its own.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, pollux_session::SessionError> + Send + 'static,
-) -> Result<T, SessionsError> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SessionFailure> + Send + 'static,
+) -> Result<T, SessionFailure> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| SessionsError(error.to_string()))?;
-    done.map_err(|error| SessionsError(error.to_string()))
-}
-
-fn entry(summary: SessionSummary) -> SessionEntry {
-    SessionEntry {
-        index: summary.index,
-        title: summary.title().to_owned(),
-        is_damaged: summary.is_damaged,
-        id: summary.id,
-        last_updated: summary.last_updated,
-    }
+    done.unwrap_or_else(|error| match error.try_into_panic() {
+        // A panic is reported as if the work had run here.
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => Err(SessionFailure::general(&error)),
+    })
 }

@@ -6,7 +6,7 @@
 //!
 //! Limits: this crate reads no command line, no standard stream and no variable of the process.
 //! Messages to the user go to the `Notices` that the caller passes. It does not map errors to exit
-//! codes: [`HostError`] names the kind of failure.
+//! codes: [`SessionFailure`] names the kind of failure.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
@@ -19,7 +19,6 @@ pub mod commands;
 mod consent;
 mod credentials;
 mod discovery;
-mod error;
 pub mod hooks;
 mod host;
 mod idle;
@@ -28,6 +27,7 @@ mod models;
 mod options;
 mod platform;
 mod policy;
+mod prepared;
 mod preview;
 mod prompt;
 mod references;
@@ -43,14 +43,10 @@ mod telemetry;
 
 pub use answer_schema::OutputSchema;
 pub use closing::notice_text;
-pub use error::HostError;
 pub use host::Host;
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;
-pub use references::{Expander, PromptSource};
 pub use rules::problem_notices;
-pub use running::{OpenSession, PreparedSession};
-pub use sessions::ChosenSession;
 pub use setup::{Setup, load_options};

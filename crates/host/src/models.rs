@@ -7,20 +7,29 @@ use pollux_models::local::{self, LocalServer};
 use pollux_net::RequestTrace;
 use pollux_protocol::Models;
 
-use crate::error::HostError;
 use crate::setup::Setup;
+use pollux_protocol::SessionFailure;
 
 impl Setup {
     /// Returns the models of the session. Without credentials it fails with a list of alternatives;
     /// only in this case does it use the network, on this machine.
-    pub(crate) async fn models(&self) -> Result<Arc<dyn Models>, HostError> {
-        let options = self.models_options();
-        let assembled = if pollux_models::is_undecided(&options) {
-            Err(pollux_models::undecided(&options, &self.local_servers().await))
-        } else {
-            pollux_models::assemble(&options)
-        };
-        Ok(assembled?)
+    pub(crate) async fn models(&self) -> Result<Arc<dyn Models>, SessionFailure> {
+        self.check_decided().await?;
+        self.decided_models()
+    }
+
+    /// Checks that a setting, a credential or the name of the model selects a service.
+    pub(crate) async fn check_decided(&self) -> Result<(), SessionFailure> {
+        if self.is_undecided() {
+            let servers = self.local_servers().await;
+            return Err(pollux_models::undecided(&self.models_options(), &servers).into());
+        }
+        Ok(())
+    }
+
+    /// Returns the models of a session whose service is known. Reads files.
+    pub(crate) fn decided_models(&self) -> Result<Arc<dyn Models>, SessionFailure> {
+        Ok(pollux_models::assemble(&self.models_options())?)
     }
 
     /// Returns true if no setting, credential or model name selects a service.

@@ -6,9 +6,9 @@ use pollux_agent::{Section, Situation, Toolset, system_prompt};
 use pollux_models::names;
 use pollux_protocol::{Declaration, Live, ModelLimits, PromptFamily, SelectContext};
 
-use crate::error::HostError;
 use crate::memory::Memory;
 use crate::setup::Setup;
+use pollux_protocol::SessionFailure;
 
 /// Placeholder for the session id in paths; a preview has no session.
 const SESSION: &str = "SESSION";
@@ -31,8 +31,8 @@ impl Setup {
     /// Builds everything that would be sent before the first prompt.
     ///
     /// # Errors
-    /// [`HostError::General`] if a custom system instruction cannot be read.
-    pub async fn preview(&self) -> Result<PromptPreview, HostError> {
+    /// [`SessionFailure::General`] if a custom system instruction cannot be read.
+    pub async fn preview(&self) -> Result<PromptPreview, SessionFailure> {
         let overrides = self.prompt_overrides()?;
         let (model, limits, family) = self.preferred_model().await;
         let memory = Arc::new(Memory::read(self));

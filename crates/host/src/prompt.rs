@@ -6,8 +6,8 @@ use pollux_agent::{PromptInputs, Sandbox, Section};
 use pollux_config::context;
 use pollux_config::names as variables;
 
-use crate::error::HostError;
 use crate::setup::Setup;
+use pollux_protocol::SessionFailure;
 
 /// Maximum size, in bytes, of a custom system instruction.
 const LARGEST: u64 = 1 << 20;
@@ -29,7 +29,7 @@ impl Setup {
     /// # Errors
     /// Fails if the file of a custom instruction cannot be read, or is a link that leads out of its
     /// project.
-    pub(crate) fn prompt_overrides(&self) -> Result<SystemPromptOverrides, HostError> {
+    pub(crate) fn prompt_overrides(&self) -> Result<SystemPromptOverrides, SessionFailure> {
         let environment = &self.loaded.environment;
         let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
             Some(path) if self.is_of_untrusted_project(&path) => {
@@ -55,7 +55,7 @@ impl Setup {
     }
 
     /// Returns the file that a variable names; `1` means `.gemini/system.md` of the project.
-    pub(crate) fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, HostError> {
+    pub(crate) fn file_of(&self, variable: &str) -> Result<Option<PathBuf>, SessionFailure> {
         let given = self.loaded.environment.get(variable).map_or("", str::trim);
         if given.is_empty() || is_no(given) {
             return Ok(None);
@@ -67,7 +67,7 @@ impl Setup {
         if path.starts_with(&self.request.folder)
             && !real(&path).starts_with(real(&self.request.folder))
         {
-            return Err(HostError::General(format!(
+            return Err(SessionFailure::General(format!(
                 "{} is a link to a file outside of the project. Set {variable} to the file itself.",
                 path.display()
             )));
@@ -125,15 +125,15 @@ fn is_no(value: &str) -> bool {
 }
 
 /// Returns the text of a custom system instruction. The message for a missing file is Gemini CLI's.
-fn read(path: &Path) -> Result<String, HostError> {
+fn read(path: &Path) -> Result<String, SessionFailure> {
     let shown = path.display();
     match pollux_fs::read_text(path, LARGEST) {
         Ok(file) => Ok(file.text),
         Err(error) if error.is_not_found() => {
-            Err(HostError::General(format!("missing system prompt file '{shown}'")))
+            Err(SessionFailure::General(format!("missing system prompt file '{shown}'")))
         }
         Err(error) => {
-            Err(HostError::General(format!("The system prompt file cannot be read: {error}")))
+            Err(SessionFailure::General(format!("The system prompt file cannot be read: {error}")))
         }
     }
 }

@@ -13,10 +13,9 @@ use std::time::{Duration, Instant, SystemTime};
 use pollux_fs::{
     Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
 };
-use pollux_protocol::{Files, Notices, Part};
+use pollux_protocol::{Files, Notices, Part, PromptSource, SessionFailure};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
-use crate::error::HostError;
 use crate::setup::Setup;
 
 mod at_path;
@@ -39,21 +38,9 @@ const MAX_SEARCHES: usize = 20;
 /// Time limit for all these searches together, and for all listings of folders together.
 const SEARCH_TIME: Duration = Duration::from_secs(5);
 
-/// Source of a prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PromptSource {
-    /// The user typed the whole prompt.
-    Typed,
-    /// Part of the prompt came through a pipe.
-    Piped {
-        /// Number of bytes at the end of the prompt that the user typed.
-        typed: usize,
-    },
-}
-
 /// Service that expands the `@path` references of prompts with the settings of a run.
 #[derive(Clone)]
-pub struct Expander {
+pub(crate) struct Expander {
     workspace: Arc<Workspace>,
     files: Arc<dyn Files>,
     ignore: IgnoreOptions,
@@ -85,8 +72,8 @@ impl Expander {
     /// Expands a prompt, on a thread where blocking is allowed.
     ///
     /// # Errors
-    /// [`HostError::Input`] for a named file that cannot be read.
-    pub async fn expand(&self, prompt: &str) -> Result<Vec<Part>, HostError> {
+    /// [`SessionFailure::Input`] for a named file that cannot be read.
+    pub(crate) async fn expand(&self, prompt: &str) -> Result<Vec<Part>, SessionFailure> {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
         }
@@ -103,8 +90,9 @@ impl Expander {
             References { workspace: &workspace, files, rules, kept, recursive_search, piped }
                 .expand(&prompt)
         });
-        let expanded = work.await.map_err(|error| HostError::general(&error))?;
-        let Expansion { parts, report } = expanded.map_err(|error| HostError::input(&error))?;
+        let expanded = work.await.map_err(|error| SessionFailure::general(&error))?;
+        let Expansion { parts, report } =
+            expanded.map_err(|error| SessionFailure::input(&error))?;
         let notes = report.notes.iter().filter(|_| self.debug).cloned();
         for message in report.for_user(self.interactive).into_iter().chain(notes) {
             self.notices.warning(&message);
@@ -114,7 +102,7 @@ impl Expander {
 }
 
 /// Error of a named file that cannot be read, with the message of Gemini CLI; becomes
-/// [`HostError::Input`].
+/// [`SessionFailure::Input`].
 #[derive(Debug, thiserror::Error)]
 #[error(
     "Exiting due to an error processing the @ command: Error reading files ({label}): {source}"

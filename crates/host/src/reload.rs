@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use pollux_agent::{LoopSettings, MaskingOptions, NextSpeakerOptions, WeakHandle};
 use pollux_config::{Settings, schema};
-use pollux_protocol::{CommandReport, Live, Op};
+use pollux_protocol::{CommandReport, Live, Op, SettingValues};
 
 use crate::consent;
-use crate::error::HostError;
 use crate::setup::{Beginning, Setup, Start};
+use pollux_protocol::SessionFailure;
 
 /// Settings that take effect while a session runs. All others wait for the next start.
 const FOLLOWED: [&str; 9] = [
@@ -36,8 +36,10 @@ pub(crate) struct LiveSettings(Arc<Shared>);
 struct Shared {
     setup: Arc<Setup>,
     followed: Live<LoopSettings>,
-    /// Settings as last read, and the keys that were reported as waiting for a restart.
-    latest: Mutex<(Settings, Vec<String>)>,
+    /// Settings as last read.
+    current: Live<Settings>,
+    /// Keys that were reported as waiting for a restart. Locked during a reload.
+    waiting: Mutex<Vec<String>>,
     /// Agent of the session; set after its start.
     agent: OnceLock<WeakHandle>,
 }
@@ -46,11 +48,11 @@ impl LiveSettings {
     pub(crate) fn new(setup: &Arc<Setup>) -> Self {
         let settings = setup.loaded.settings.clone();
         let followed = Live::new(followed(&settings));
-        let latest = Mutex::new((settings, Vec::new()));
         Self(Arc::new(Shared {
             setup: Arc::clone(setup),
             followed,
-            latest,
+            current: Live::new(settings),
+            waiting: Mutex::default(),
             agent: OnceLock::new(),
         }))
     }
@@ -58,6 +60,11 @@ impl LiveSettings {
     /// Returns the live settings of the agent loop.
     pub(crate) fn followed(&self) -> Live<LoopSettings> {
         self.0.followed.clone()
+    }
+
+    /// Returns the settings as last read.
+    pub(crate) fn values(&self) -> SettingValues {
+        self.0.current.get().values()
     }
 
     /// Sets the agent that changes are reported to.
@@ -68,23 +75,23 @@ impl LiveSettings {
     /// Reads the settings files again and reports the differences. Blocks the thread.
     ///
     /// # Errors
-    /// [`HostError::Config`] for a file that cannot be used. Then nothing changes.
-    pub(crate) fn reload(&self) -> Result<(), HostError> {
-        let Shared { setup, followed: live, latest, agent } = &*self.0;
-        let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let settings = read(setup)?;
-        let (before, waiting) = &mut *latest;
-        let is_followed = |key: &&str| FOLLOWED.contains(key);
+    /// [`SessionFailure::Config`] for a file that cannot be used. Then nothing changes.
+    pub(crate) fn reload(&self) -> Result<(), SessionFailure> {
+        let Shared { setup, followed: live, current, waiting, agent } = &*self.0;
+        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, settings) = (current.get(), read(setup)?);
+        let is_followed =
+            |key: &&str| FOLLOWED.contains(key) || setup.request.live_settings.contains(key);
         let (changed, _): (Vec<_>, Vec<_>) =
-            different(before, &settings).into_iter().partition(|key| is_followed(&key.as_str()));
+            different(&before, &settings).into_iter().partition(|key| is_followed(&key.as_str()));
         let mut restart = different(&setup.loaded.settings, &settings);
         restart.retain(|key| !is_followed(&key.as_str()));
-        *before = settings;
+        live.set(followed(&settings));
+        current.set(settings);
         if changed.is_empty() && restart == *waiting {
             return Ok(());
         }
         waiting.clone_from(&restart);
-        live.set(followed(before));
         if let Some(agent) = agent.get() {
             agent.send(Op::Report(CommandReport::SettingsChanged { changed, restart }));
         }
@@ -94,7 +101,7 @@ impl LiveSettings {
 
 /// Reads the files as for a new session, but asks no questions: new items of the project wait for
 /// consent.
-fn read(setup: &Setup) -> Result<Settings, HostError> {
+fn read(setup: &Setup) -> Result<Settings, SessionFailure> {
     let mut beginning = Beginning::read(Start {
         options: setup.options.clone(),
         environment: setup.environment.clone(),
@@ -103,7 +110,7 @@ fn read(setup: &Setup) -> Result<Settings, HostError> {
         origin: Arc::clone(&setup.origin),
     })?;
     let agreed = consent::agreed(&mut beginning);
-    let loaded = beginning.found.load(agreed).map_err(|error| HostError::config(&error))?;
+    let loaded = beginning.found.load(agreed).map_err(|error| SessionFailure::config(&error))?;
     Ok(loaded.settings)
 }
 

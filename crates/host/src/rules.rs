@@ -7,8 +7,8 @@ use pollux_policy::{FoundPolicies, PolicyFile, PolicyPlaces, ToolLists};
 use pollux_protocol::SessionRequest;
 use serde_json::Value;
 
-use crate::error::HostError;
 use crate::options::RunOptions;
+use pollux_protocol::SessionFailure;
 
 /// Gemini CLI's warnings about deprecated lists, which policy files replace.
 const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
@@ -36,14 +36,15 @@ pub(crate) fn named_files(
 /// Reads the policy files, adds the rules of settings and options, and reports problems.
 ///
 /// # Errors
-/// [`HostError::Config`] for a broken file in a headless run: the file may have denied anything.
+/// [`SessionFailure::Config`] for a broken file in a headless run: the file may have denied
+/// anything.
 pub(crate) fn read(
     options: &RunOptions,
     loaded: &Loaded,
     places: &Places,
     request: &SessionRequest,
     accepted: &Accepted,
-) -> Result<PolicyFile, HostError> {
+) -> Result<PolicyFile, SessionFailure> {
     let (cwd, notices) = (request.folder.as_path(), request.notices.as_ref());
     let lists = tool_lists(options, loaded);
     if !options.looks_up {
@@ -80,7 +81,7 @@ pub(crate) fn read(
         .collect();
     if !errors.is_empty() && request.operator.is_none() && !options.looks_up {
         let errors = errors.join("\n");
-        return Err(HostError::Config(format!(
+        return Err(SessionFailure::Config(format!(
             "{errors}\nAn unreadable policy file may contain rules that deny calls. Fix it, or choose other files with --policy."
         )));
     }

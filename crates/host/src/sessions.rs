@@ -9,13 +9,13 @@ use pollux_session::{
     RecordedFigures, SessionData, SessionError, SessionLog, SessionStore, Statistics,
 };
 
-use crate::error::HostError;
 use crate::setup::Setup;
+use pollux_protocol::SessionFailure;
 
 /// The session that a run belongs to, before its agent is started.
-pub struct ChosenSession {
+pub(crate) struct ChosenSession {
     /// Id of the session.
-    pub id: String,
+    pub(crate) id: String,
     /// Log of the session; `None` for a new session, whose file is created only when there is
     /// something to keep.
     log: Option<SessionLog>,
@@ -30,13 +30,13 @@ pub struct ChosenSession {
 }
 
 impl Setup {
-    /// Finds, imports or creates the session that `start` names.
+    /// Finds, imports or creates the session that the request names.
     ///
     /// # Errors
-    /// [`HostError::Input`] if the session cannot be found, read or created.
-    pub fn session(&self, start: &SessionStart) -> Result<ChosenSession, HostError> {
+    /// [`SessionFailure::Input`] if the session cannot be found, read or created.
+    pub(crate) fn session(&self) -> Result<ChosenSession, SessionFailure> {
         let store = SessionStore::new(&self.project);
-        match start {
+        match &self.request.start {
             SessionStart::Resume(identifier) => resume(self, &store, identifier),
             SessionStart::Import(path) => {
                 let imported = store.import(&self.request.folder.join(path)).map_err(|error| {
@@ -45,7 +45,7 @@ impl Setup {
                         SessionError::Import(_) => SessionError::Import(path.display().to_string()),
                         other => other,
                     };
-                    HostError::Input(format!("Error importing session from file: {error}"))
+                    SessionFailure::Input(format!("Error importing session from file: {error}"))
                 })?;
                 Ok(restore(self, imported))
             }
@@ -61,16 +61,17 @@ impl Setup {
     }
 }
 
-fn not_started(error: &SessionError) -> HostError {
-    HostError::Input(format!("Error starting session: {error}"))
+fn not_started(error: &SessionError) -> SessionFailure {
+    SessionFailure::Input(format!("Error starting session: {error}"))
 }
 
 fn resume(
     setup: &Setup,
     store: &SessionStore,
     identifier: &str,
-) -> Result<ChosenSession, HostError> {
-    let failed = |error: SessionError| HostError::Input(format!("Error resuming session: {error}"));
+) -> Result<ChosenSession, SessionFailure> {
+    let failed =
+        |error: SessionError| SessionFailure::Input(format!("Error resuming session: {error}"));
     match store.find(identifier) {
         Ok(session) => {
             store.resume(&session).map(|resumed| restore(setup, resumed)).map_err(failed)
@@ -151,14 +152,16 @@ fn describe(repair: &Repair) -> String {
 
 impl ChosenSession {
     /// Returns the log of the session. Creates the file of a new session.
-    pub(crate) fn take_log(&mut self, setup: &Setup) -> Result<Arc<SessionLog>, HostError> {
+    pub(crate) fn take_log(&mut self, setup: &Setup) -> Result<Arc<SessionLog>, SessionFailure> {
         let log = match self.log.take() {
             Some(log) => log,
             None => SessionStore::new(&setup.project).create(Some(&self.id)).map_err(|error| {
                 match error {
                     // Another process has created the session first.
                     SessionError::AlreadyExists(_) => not_started(&error),
-                    error => HostError::Log(format!("The session log cannot be written: {error}")),
+                    error => {
+                        SessionFailure::Log(format!("The session log cannot be written: {error}"))
+                    }
                 }
             })?,
         };

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use pollux_config::context;
@@ -16,10 +15,10 @@ use pollux_policy::PolicyFile;
 use pollux_protocol::{ApprovalMode, Notices, Origin, SessionRequest};
 use pollux_shell::{Dialect, Shell, command_line};
 
-use crate::error::HostError;
 use crate::idle;
 use crate::options::RunOptions;
 use crate::rules;
+use pollux_protocol::SessionFailure;
 
 /// Returns the options for reading the settings. Command lines of the project are parsed in the
 /// dialect of the current shell.
@@ -72,14 +71,17 @@ impl Beginning {
     /// Reads the settings of the user and the system, and the stored trust decision.
     ///
     /// # Errors
-    /// [`HostError::Config`] if they cannot be read.
-    pub(crate) fn read(start: Start) -> Result<Self, HostError> {
+    /// [`SessionFailure::Config`] if they cannot be read.
+    pub(crate) fn read(start: Start) -> Result<Self, SessionFailure> {
         let began = Timestamp::now();
         let Start { options, environment, request, called_as, origin } = start;
         let places = Places::new(&environment);
         let skip_trust = options.rules.skip_trust;
-        let load = load_options(&places, &request.folder, &environment, skip_trust);
-        let found = pollux_config::find(&load).map_err(|error| HostError::config(&error))?;
+        let load = LoadOptions {
+            overrides: Some(&request.settings),
+            ..load_options(&places, &request.folder, &environment, skip_trust)
+        };
+        let found = pollux_config::find(&load).map_err(|error| SessionFailure::config(&error))?;
         Ok(Self { options, request, places, found, origin, called_as, environment, began })
     }
 }
@@ -122,13 +124,14 @@ impl Setup {
     /// in `accepted` take effect.
     ///
     /// # Errors
-    /// [`HostError::Config`] for settings or rules that cannot be used; [`HostError::Sandbox`] and
-    /// [`HostError::General`] for a sandbox that is not available.
-    pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, HostError> {
+    /// [`SessionFailure::Config`] for settings or rules that cannot be used;
+    /// [`SessionFailure::Sandbox`] and [`SessionFailure::General`] for a sandbox that is not
+    /// available.
+    pub(crate) fn read(beginning: Beginning, accepted: Accepted) -> Result<Self, SessionFailure> {
         let Beginning { mut options, request, places, found, origin, called_as, .. } = beginning;
         let (environment, began) = (beginning.environment, beginning.began);
         let agreed = accepted.clone();
-        let loaded = found.load(accepted).map_err(|error| HostError::config(&error))?;
+        let loaded = found.load(accepted).map_err(|error| SessionFailure::config(&error))?;
         let (cwd, sink) = (request.folder.as_path(), request.notices.as_ref());
         loaded.warnings.iter().for_each(|warning| sink.warning(warning));
         report_pending_warnings(&places, sink);
@@ -143,7 +146,7 @@ impl Setup {
         report_trust(&loaded, cwd, &called_as, sink);
         idle::report(&loaded, &places, cwd, sink);
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
-            .map_err(|error| HostError::config(&error))?;
+            .map_err(|error| SessionFailure::config(&error))?;
         let mode = approval_mode(&options, &request, &loaded)?;
         let model = requested_model(&request, &loaded);
         let project = ProjectIdentity::resolve(&places, cwd);
@@ -191,20 +194,13 @@ impl Setup {
     }
 
     /// Returns true if the settings ask for JSON output.
-    pub fn is_json_configured(&self) -> bool {
+    pub(crate) fn is_json_configured(&self) -> bool {
         self.loaded.settings.text("output.format") == Some("json")
     }
 
     /// Returns the file of the custom command that a prompt calls. This version cannot run it.
-    pub fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
+    pub(crate) fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
         idle::custom_command(prompt, &self.loaded, &self.places, &self.request.folder)
-    }
-
-    /// Returns the time limit for the first byte of standard input if there is a prompt without it;
-    /// `None` for no limit.
-    pub fn stdin_timeout(&self) -> Option<Duration> {
-        let seconds = self.loaded.settings.number("pollux.stdinTimeout").unwrap_or_default();
-        Duration::try_from_secs_f64(seconds).ok().filter(|timeout| !timeout.is_zero())
     }
 
     /// Returns the options that select the ignore files.
@@ -258,7 +254,7 @@ impl Setup {
 
 /// Refuses a requested sandbox that is not available; it must not be ignored. Inside a sandbox the
 /// request is already satisfied.
-fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError> {
+fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), SessionFailure> {
     if loaded.environment.non_empty(variables::SANDBOX).is_some() {
         return Ok(());
     }
@@ -268,7 +264,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
             let off = matches!(word.trim().to_lowercase().as_str(), "0" | "false" | "");
             (!off, variables::GEMINI_SANDBOX)
         }
-        (None, Some(true)) => return Err(HostError::Sandbox(NO_SANDBOX.to_owned())),
+        (None, Some(true)) => return Err(SessionFailure::Sandbox(NO_SANDBOX.to_owned())),
         (None, Some(false)) => (false, ""),
         (None, None) => {
             let setting = loaded.settings.value("tools.sandbox");
@@ -278,7 +274,7 @@ fn refuse_sandbox(options: &RunOptions, loaded: &Loaded) -> Result<(), HostError
     if !asked {
         return Ok(());
     }
-    Err(HostError::Sandbox(format!(
+    Err(SessionFailure::Sandbox(format!(
         "A sandbox is requested by {source}, but sandboxing is not available in this version of Pollux yet. Disable it there to run without one."
     )))
 }
@@ -364,9 +360,9 @@ fn approval_mode(
     options: &RunOptions,
     request: &SessionRequest,
     loaded: &Loaded,
-) -> Result<ApprovalMode, HostError> {
+) -> Result<ApprovalMode, SessionFailure> {
     let decision = pollux_config::resolve_approval(approval_request(options, request, loaded))
-        .map_err(|error| HostError::config(&error))?;
+        .map_err(|error| SessionFailure::config(&error))?;
     decision.messages.iter().for_each(|message| request.notices.warning(message));
     Ok(decision.mode)
 }

@@ -7,7 +7,7 @@ use futures::future::OptionFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use pollux_input::{EditProposal, Workbench};
-use pollux_protocol::{Op, Part, SessionsError};
+use pollux_protocol::{Op, Part, SessionFailure, SessionsError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
@@ -236,7 +236,7 @@ fn tell_size(talk: &Conversation<'_>) {
 async fn prepared(work: &mut Work) -> Result<Vec<Part>, SessionsError> {
     match work {
         Work::Preparing { task, .. } => {
-            task.await.unwrap_or_else(|error| Err(SessionsError(error.to_string())))
+            task.await.unwrap_or_else(|error| Err(SessionFailure::general(&error).into()))
         }
         Work::Idle | Work::Running(_) => std::future::pending().await,
     }

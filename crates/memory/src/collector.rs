@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use pollux_config::context::PRIVATE_INDEX;
 use pollux_fs::{DirLock, WriteOptions};
-use pollux_protocol::{CancellationToken, SideModels};
-use pollux_session::{SessionStore, SessionSummary};
+use pollux_protocol::{CancellationToken, SessionEntry, SideModels};
+use pollux_session::SessionStore;
 use serde_json::json;
 use tokio::task::spawn_blocking;
 
@@ -105,12 +105,12 @@ impl MemoryCollector {
             return None;
         }
         let sessions = self.store.list().ok()?;
-        let is_idle = |session: &&SessionSummary| {
+        let is_idle = |session: &&SessionEntry| {
             !session.is_damaged
                 && session.id != self.session_id
                 && plan::is_idle(&session.last_updated, now)
         };
-        let mut idle: Vec<&SessionSummary> = sessions.iter().filter(is_idle).collect();
+        let mut idle: Vec<&SessionEntry> = sessions.iter().filter(is_idle).collect();
         idle.sort_by(|one, other| other.last_updated.cmp(&one.last_updated));
         idle.truncate(INDEX);
         if idle.iter().all(|session| state.knows(&session.id)) {
@@ -140,7 +140,7 @@ impl MemoryCollector {
     }
 
     /// Returns the text of a session; `None` if it is too short to be useful or cannot be read.
-    fn transcript(&self, session: &SessionSummary) -> Option<Transcript> {
+    fn transcript(&self, session: &SessionEntry) -> Option<Transcript> {
         if pollux_fs::info(&session.path).ok()?.size > LARGEST {
             return None;
         }

@@ -17,12 +17,11 @@
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
-use pollux_host::HostError;
 use pollux_input::narration::CUT_OFF;
 use pollux_line::ConversationEnd;
 use pollux_protocol::{
-    Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, TurnLimit,
-    Unsatisfied,
+    Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, SessionFailure,
+    SessionsError, TurnLimit, Unsatisfied,
 };
 use serde_json::{Value, json};
 
@@ -211,16 +210,24 @@ impl Failure {
     }
 }
 
-impl From<HostError> for Failure {
-    fn from(error: HostError) -> Self {
-        match error {
-            HostError::Config(message) => Self::config(message),
-            HostError::Input(message) => Self::input(message),
-            HostError::Sandbox(message) => Self::sandbox(message),
-            HostError::Log(message) => Self::tool(message),
-            HostError::Model(error) => Self::model(&error),
-            HostError::General(message) => Self::general(message),
+impl From<SessionFailure> for Failure {
+    fn from(failure: SessionFailure) -> Self {
+        match failure {
+            SessionFailure::Config(message) => Self::config(message),
+            SessionFailure::Input(message) => Self::input(message),
+            SessionFailure::Sandbox(message) => Self::sandbox(message),
+            SessionFailure::Log(message) => Self::tool(message),
+            SessionFailure::Model(error) => Self::model(&error),
+            SessionFailure::NothingToDelete(message) | SessionFailure::General(message) => {
+                Self::general(message)
+            }
         }
+    }
+}
+
+impl From<SessionsError> for Failure {
+    fn from(error: SessionsError) -> Self {
+        (*error.failure).into()
     }
 }
 

@@ -5,8 +5,8 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use pollux_host::{Expander, commands};
-use pollux_protocol::{CommandSet, Op, Part};
+use pollux_host::commands;
+use pollux_protocol::{CommandSet, Op, Part, PreparedSession, PromptSource};
 
 use crate::exit::Failure;
 use crate::stderr::stderr_line;
@@ -59,17 +59,24 @@ pub(crate) async fn prompt(
 }
 
 impl Input {
-    /// Finds the slash command that a prompt calls, and expands its `@path` references.
+    /// Finds the slash command that a prompt calls, and expands its `@path` references. The user
+    /// has `typed` the end of the prompt.
     ///
     /// # Errors
     /// For a file that cannot be read, and for a slash command that needs a user at the terminal.
     pub(crate) async fn prepare(
-        expander: &Expander,
+        session: &dyn PreparedSession,
         called_as: &str,
+        typed: &str,
         prompt: String,
     ) -> Result<Self, Failure> {
         let command = called(&prompt, &commands::headless(called_as))?;
-        let parts = expander.expand(&prompt).await?;
+        let source = if typed == prompt {
+            PromptSource::Typed
+        } else {
+            PromptSource::Piped { typed: typed.len() }
+        };
+        let parts = session.expand(prompt.clone(), source).await?;
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
         let display = (!as_given).then_some(prompt);
         Ok(Self { command, parts, display })

@@ -12,16 +12,12 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use jiff::Timestamp;
-use pollux_host::{
-    ChosenSession, Host, OutputSchema, PreparedSession, PromptSource, ReplaySource, RunOptions,
-    Setup,
-};
+use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
 use pollux_input::HAS_EDITOR;
 use pollux_line::{Broken, LineFrontend, LineOptions, Stdout};
-use pollux_protocol::{Op, RunningSession, SessionRequest};
-use pollux_session::{
-    SessionError, SessionStore, Statistics, format_deleted, format_list, format_list_as_json,
-};
+use pollux_protocol::{Op, SessionFacts, SessionFailure, SessionRequest, Sessions, SettingValues};
+use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
+use serde_json::Value;
 
 use crate::arguments::{Arguments, OutputFormat, is_headless, version};
 use crate::editor::TerminalEditor;
@@ -74,58 +70,58 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
             return fail(format.get(), &Failure::general(message), None).await;
         }
     };
-    let opening = match begin(start, &mut signals).await {
-        Ok(opening) => opening,
+    let begun = match begin(start) {
+        Ok(begun) => begun,
         Err(failure) => return fail(format.get(), &failure, None).await,
     };
-    let (arguments, setup) = (&opening.arguments, &opening.setup);
-    format.set(Some(output_format(arguments, setup)));
-    if let Some(result) = serve(arguments, setup) {
+    if let Some(result) = serve(&begun).await {
         return match result {
             Ok(text) => print(&text, 0).await,
             Err(failure) => fail(format.get(), &failure, None).await,
         };
     }
-    let is_conversation = setup.is_interactive();
-    if is_conversation && setup.options.answer_schema.is_some() {
-        return fail(None, &Failure::general(NO_CONVERSATION), None).await;
-    }
-    let chosen = match setup.session(&setup.request.start) {
-        Ok(chosen) => chosen,
-        Err(error) => return fail(format.get(), &error.into(), None).await,
-    };
-    if is_conversation {
-        return match Box::pin(converse(opening, chosen, &mut signals)).await {
+    if begun.request.operator.is_some() {
+        return match Box::pin(converse(begun, &mut signals)).await {
             Ok(code) => code,
             Err(failure) => fail(None, &failure, None).await,
         };
     }
-    let id = chosen.id.clone();
-    match work(opening, chosen, &mut signals).await {
+    match work(begun, format, &mut signals).await {
         Ok(Ok(code)) => code,
         Ok(Err(broken)) => output_ended(broken),
-        Err(failure) => fail(format.get(), &failure, Some(&id)).await,
+        Err((failure, id)) => fail(format.get(), &failure, id.as_deref()).await,
     }
 }
 
-/// A run whose settings are known.
+/// A run whose session is not open yet.
 struct Begun {
     arguments: Arguments,
     host: Host,
     frontend: LineFrontend,
-    setup: Setup,
+    request: SessionRequest,
+    /// Statistics of the run.
+    statistics: Arc<Statistics>,
     /// True if the prompt and the model are built into the program.
     is_demo: bool,
 }
 
-/// Reads the settings, after the decision which items of the project take effect.
-async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
+impl Begun {
+    fn sessions(&self) -> &dyn Sessions {
+        &self.host
+    }
+}
+
+/// Creates the request for the session of a run.
+fn begin(start: Start) -> Result<Begun, Failure> {
     let Start { arguments, process, folder, recording } = start;
     let given = arguments.output_schema.as_deref();
     let schema = given.map(|given| OutputSchema::read(given, &folder)).transpose();
     let answer_schema = schema.map_err(Failure::general)?;
     let is_demo = recording.is_some();
     let has_user = !is_demo && is_conversation(&arguments, &process)?;
+    if has_user && answer_schema.is_some() {
+        return Err(Failure::general(NO_CONVERSATION));
+    }
     let options = arguments.options();
     let options = RunOptions {
         answer_schema,
@@ -136,21 +132,14 @@ async fn begin(start: Start, signals: &mut Signals) -> Result<Begun, Failure> {
     let frontend = LineFrontend::new(line_options(&arguments, &process, folder.clone()));
     let Process { called_as, environment } = process;
     let host = Host { environment, options, called_as };
+    let statistics = Arc::<Statistics>::default();
     let request = SessionRequest {
         operator: has_user.then(|| frontend.operator()),
         notices: frontend.notices(),
+        observers: vec![statistics.clone()],
         ..arguments.request(folder)
     };
-    // Without a prompt no item that needs consent takes effect.
-    let is_prompted = !arguments.list_sessions && arguments.delete_session.is_none();
-    let setup = if !is_prompted {
-        host.look(&request)?
-    } else if has_user {
-        unless_interrupted(&frontend, signals, host.set_up(&request)).await?
-    } else {
-        host.set_up(&request).await?
-    };
-    Ok(Begun { arguments, host, frontend, setup, is_demo })
+    Ok(Begun { arguments, host, frontend, request, statistics, is_demo })
 }
 
 fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> LineOptions {
@@ -185,96 +174,106 @@ fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Fai
 }
 
 /// Returns the format of standard output: from the flag, otherwise from the settings.
-fn output_format(arguments: &Arguments, setup: &Setup) -> OutputFormat {
-    let json = setup.is_json_configured();
-    let configured = if json { OutputFormat::Json } else { OutputFormat::Text };
+fn output_format(arguments: &Arguments, settings: &SettingValues) -> OutputFormat {
+    let is_json = settings.get("output.format").is_some_and(|format| format == "json");
+    let configured = if is_json { OutputFormat::Json } else { OutputFormat::Text };
     arguments.output_format.unwrap_or(configured)
 }
 
 /// Returns the text that `--list-sessions` or `--delete-session` print; `None` without these flags.
-fn serve(arguments: &Arguments, setup: &Setup) -> Option<Result<String, Failure>> {
-    let store = SessionStore::new(&setup.project);
+async fn serve(begun: &Begun) -> Option<Result<String, Failure>> {
+    let Begun { arguments, request, .. } = begun;
+    // Problems of policy files do not matter to these flags, and nothing is asked.
+    let request = SessionRequest { operator: None, ..request.clone() };
     if arguments.list_sessions {
         // The setting of the format does not apply, because scripts for Gemini CLI expect text.
         let format = arguments.output_format.unwrap_or(OutputFormat::Text);
-        let listed = store.list().map(|sessions| match format {
+        let folder = request.folder.clone();
+        let listed = begun.sessions().list(request).await.map(|sessions| match format {
             OutputFormat::Text => format_list(&sessions, None, Timestamp::now()),
             OutputFormat::Json | OutputFormat::StreamJson => {
-                format_list_as_json(&sessions, &setup.request.folder)
+                format_list_as_json(&sessions, &folder)
             }
         });
-        return Some(listed.map_err(|error| Failure::general(error.to_string())));
+        return Some(listed.map_err(Failure::from));
     }
     let identifier = arguments.delete_session.as_ref()?;
-    Some(match store.delete(identifier, None) {
+    Some(match begun.sessions().delete(request, identifier).await {
         Ok(session) => Ok(format!("{}\n", format_deleted(&session, Timestamp::now()))),
-        // Gemini CLI exits 0 after these messages, and scripts rely on it.
-        Err(error @ (SessionError::NothingToDelete | SessionError::InvalidForDeletion(_))) => {
-            stderr_line(&error.to_string());
-            Ok(String::new())
-        }
-        Err(error) => Err(Failure::general(error.to_string())),
+        Err(error) => match *error.failure {
+            // Gemini CLI exits 0 after these messages, and scripts rely on it.
+            SessionFailure::NothingToDelete(message) => {
+                stderr_line(&message);
+                Ok(String::new())
+            }
+            failure => Err(failure.into()),
+        },
     })
 }
 
-/// Runs a conversation in a chosen session to its end.
-async fn converse(
-    begun: Begun,
-    chosen: ChosenSession,
-    signals: &mut Signals,
-) -> Result<u8, Failure> {
-    let Begun { host, frontend, setup, .. } = begun;
-    let prepared = unless_interrupted(&frontend, signals, host.prepare(setup, chosen)).await?;
-    let session = prepared.start()?;
+/// Runs a conversation to its end.
+async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
+    let opening = begun.sessions().open(begun.request.clone());
+    let session = unless_interrupted(&begun.frontend, signals, opening).await?;
     signals.be_patient();
-    let end = frontend.talk(Box::new(session), signals.stream()).await;
+    let end = begun.frontend.talk(session, signals.stream()).await;
     let end = end
         .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))
 }
 
 /// Reports effects of this run's flags that the user should know.
-fn report_flags(arguments: &Arguments, setup: &Setup, session_id: &str) {
-    if setup.options.debug {
-        stderr_line(&format!("Session ID: {session_id}"));
+fn report_flags(arguments: &Arguments, facts: &SessionFacts, format: OutputFormat) {
+    if facts.is_debug {
+        stderr_line(&format!("Session ID: {}", facts.id));
     }
     let raw = arguments.raw_output && !arguments.accept_raw_output_risk;
-    if raw && output_format(arguments, setup) == OutputFormat::Text {
+    if raw && format == OutputFormat::Text {
         stderr_line(
             "[WARNING] --raw-output is enabled. Escape sequences in the model's output reach your terminal unfiltered, including harmful ones. Use --accept-raw-output-risk to silence this warning.",
         );
     }
 }
 
-/// Runs the only prompt in a chosen session to its end.
+/// Runs the only prompt to its end. `format` is set as soon as the settings are known. A failure
+/// comes with the id of the session, if it was known.
 async fn work(
     begun: Begun,
-    chosen: ChosenSession,
+    format: &Cell<Option<OutputFormat>>,
     signals: &mut Signals,
-) -> Result<Ended, Failure> {
-    let Begun { arguments, host, setup, is_demo, .. } = begun;
-    let prepared = host.prepare(setup, chosen).await?;
+) -> Result<Ended, (Failure, Option<String>)> {
+    let (arguments, called_as) = (&begun.arguments, &begun.host.called_as);
+    let prepared = begun.sessions().prepare(begun.request.clone()).await.map_err(|error| {
+        if let Some(settings) = &error.settings {
+            format.set(Some(output_format(arguments, settings)));
+        }
+        let session = error.session.clone();
+        (error.into(), session)
+    })?;
+    let (id, settings) = (prepared.facts().id.clone(), prepared.settings());
+    format.set(Some(output_format(arguments, &settings)));
+    let format = format.get().unwrap_or_default();
     let typed = arguments.prompt_text().unwrap_or_default();
-    let stdin = if is_demo || arguments.no_stdin {
+    let stdin = if begun.is_demo || arguments.no_stdin {
         StdinMode::Ignored
     } else {
-        StdinMode::Read { timeout: prepared.setup().stdin_timeout() }
+        StdinMode::Read { timeout: stdin_timeout(&settings) }
     };
-    let prompt = input::prompt(&typed, stdin, &host.called_as);
-    let prompt = unless_signalled(signals, prompt).await?;
+    let prompt = unless_signalled(signals, input::prompt(&typed, stdin, called_as));
+    let prompt = prompt.await.map_err(|failure| (failure, Some(id.clone())))?;
     let started = Instant::now();
-    let (setup, id) = (prepared.setup(), prepared.id().to_owned());
-    let format = output_format(&arguments, setup);
-    report_flags(&arguments, setup, &id);
-    let is_structured = setup.options.answer_schema.is_some();
+    report_flags(arguments, prepared.facts(), format);
+    let is_structured = begun.host.options.answer_schema.is_some();
     let form = if is_structured { structured_output_of } else { output_of };
     let (mut output, mut out) = (form(format, arguments.keeps_escapes()), Stdout::default());
-    let opening = Opening { session_id: &id, model: &setup.model, prompt: &prompt };
-    output.begin(&mut out, &opening);
-    let input = unless_signalled(signals, read_input(&prepared, &typed, prompt)).await;
-    let ready = input.and_then(|input| Ok((input, prepared.start()?)));
-    let (input, session) = match ready {
-        Ok(ready) => ready,
+    let model = prepared.facts().model.clone();
+    output.begin(&mut out, &Opening { session_id: &id, model: &model, prompt: &prompt });
+    let opened = unless_signalled(signals, async {
+        let input = Input::prepare(prepared.as_ref(), called_as, &typed, prompt).await?;
+        Ok::<_, Failure>((input, prepared.start().await?))
+    });
+    let (input, session) = match opened.await {
+        Ok(opened) => opened,
         Err(failure) => {
             end_early(output.as_mut(), out, &failure, Some(&id)).await;
             return Ok(Ok(failure.exit_code(format != OutputFormat::Text)));
@@ -283,7 +282,7 @@ async fn work(
     let handle = session.handle();
     let run = Run {
         handle: handle.as_ref(),
-        statistics: session.statistics(),
+        statistics: &begun.statistics,
         session_id: &id,
         command: input.command,
         prompt: Op::Prompt {
@@ -293,36 +292,21 @@ async fn work(
         },
         started,
         json: format != OutputFormat::Text,
-        narrated: format == OutputFormat::Text && (is_demo || std::io::stderr().is_terminal()),
+        narrated: format == OutputFormat::Text
+            && (begun.is_demo || std::io::stderr().is_terminal()),
         has_status: can_show_status(),
     };
     let ended = run.drive(output.as_mut(), &mut out, signals).await;
     drop(handle);
-    Box::new(session).close().await;
+    session.close().await;
     Ok(ended)
 }
 
-/// Reads the files that the prompt refers to.
-async fn read_input(
-    prepared: &PreparedSession,
-    typed: &str,
-    prompt: String,
-) -> Result<Input, Failure> {
-    let source = if typed == prompt {
-        PromptSource::Typed
-    } else {
-        PromptSource::Piped { typed: typed.len() }
-    };
-    let (expander, setup) = (prepared.expander(source), prepared.setup());
-    let custom = setup.custom_command(&prompt);
-    let input = Input::prepare(&expander, &setup.called_as, prompt).await?;
-    match custom.filter(|_| input.command.is_none()) {
-        Some(path) => Err(Failure::input(format!(
-            "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
-            path.display()
-        ))),
-        None => Ok(input),
-    }
+/// Returns the time limit for the first byte of standard input if there is a prompt without it;
+/// `None` for no limit.
+fn stdin_timeout(settings: &SettingValues) -> Option<Duration> {
+    let seconds = settings.get("pollux.stdinTimeout").and_then(Value::as_f64).unwrap_or_default();
+    Duration::try_from_secs_f64(seconds).ok().filter(|timeout| !timeout.is_zero())
 }
 
 /// Returns the result of some work, unless a signal ends the run first.

@@ -45,6 +45,8 @@ mod price;
 mod question;
 mod record;
 mod sessions;
+mod sessions_error;
+mod setting_values;
 mod side;
 pub mod spelling;
 mod telemetry;
@@ -106,9 +108,11 @@ pub use question::{
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use sessions::{
-    ResumedState, RunningSession, SessionEntry, SessionFacts, SessionRequest, SessionStart,
-    Sessions, SessionsError,
+    PreparedSession, PromptSource, ResumedState, RunningSession, SessionEntry, SessionFacts,
+    SessionRequest, SessionStart, Sessions,
 };
+pub use sessions_error::{SessionFailure, SessionsError};
+pub use setting_values::SettingValues;
 pub use side::SideModels;
 pub use telemetry::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, ConsecaPolicyMeasure,

@@ -1,15 +1,16 @@
 //! Opening, listing and deleting sessions.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use serde_json::{Map, Value};
 
 use crate::{
-    AgentHandle, ApprovalMode, Files, LocalFiles, Notices, Observer, Operator, Part, Severity,
-    Todo, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, Files, LocalFiles, Notices, Observer, Operator, Part, SessionsError,
+    SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
 };
 
 /// Start of a session.
@@ -54,6 +55,11 @@ pub struct SessionRequest {
     pub files: Arc<dyn Files>,
     /// Receivers of all events and measurements of the session.
     pub observers: Vec<Arc<dyn Observer>>,
+    /// Settings by dotted key. They override the settings files, except those of the system.
+    pub settings: Map<String, Value>,
+    /// Keys of settings that the frontend applies as soon as [`crate::Event::SettingsChanged`]
+    /// reports a change.
+    pub live_settings: &'static [&'static str],
 }
 
 impl SessionRequest {
@@ -70,6 +76,8 @@ impl SessionRequest {
             notices: Arc::new(|_: Severity, _: &str| {}),
             files: Arc::new(LocalFiles),
             observers: Vec::new(),
+            settings: Map::new(),
+            live_settings: &[],
         }
     }
 }
@@ -117,6 +125,8 @@ pub struct SessionFacts {
     /// True if the user listens to the text, so that labels must be short
     /// (`ui.accessibility.screenReader`).
     pub is_for_screen_reader: bool,
+    /// True if additional diagnostic messages were requested.
+    pub is_debug: bool,
     /// State of the conversation; `None` for a new one.
     pub resumed: Option<ResumedState>,
 }
@@ -126,6 +136,9 @@ pub struct SessionFacts {
 pub trait RunningSession: Send + Sync {
     /// Returns the facts known when the session was opened.
     fn facts(&self) -> &SessionFacts;
+
+    /// Returns the settings as they were last read.
+    fn settings(&self) -> SettingValues;
 
     /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;
@@ -179,55 +192,109 @@ pub trait RunningSession: Send + Sync {
 pub struct SessionEntry {
     /// Id of the session; for a damaged file the file name without the extension.
     pub id: String,
+    /// Path of the session file.
+    pub path: PathBuf,
     /// Position in the list, from 1: the oldest session first, damaged files last.
     pub index: usize,
-    /// Title, one line.
-    pub title: String,
+    /// Time of the start, in RFC 3339 format.
+    pub start_time: String,
     /// Time of the last change, in RFC 3339 format.
     pub last_updated: String,
-    /// True for a file that does not identify a session.
+    /// First message of the user, on one line, without control characters.
+    pub first_message: String,
+    /// Title that Gemini CLI generated, if any.
+    pub summary: Option<String>,
+    /// True if the file does not identify a session. It is listed, and left unchanged.
     pub is_damaged: bool,
 }
 
-/// Error of opening, listing or deleting a session, or of expanding its prompt, with the message
-/// for the user.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SessionsError(pub String);
+impl SessionEntry {
+    /// Returns the title, one line.
+    pub fn title(&self) -> &str {
+        self.summary.as_deref().unwrap_or(&self.first_message)
+    }
+}
+
+/// Source of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptSource {
+    /// The user typed the whole prompt.
+    Typed,
+    /// Part of the prompt came through a pipe.
+    Piped {
+        /// Number of bytes at the end of the prompt that the user typed.
+        typed: usize,
+    },
+}
+
+/// A session whose settings, models and limits are known, and that has not begun: it has no agent,
+/// no hook has run, and a new session has no file. Dropping it leaves nothing behind.
+#[async_trait]
+pub trait PreparedSession: Send + Sync {
+    /// Returns the facts known so far. Of a resumed conversation, they contain the title and the
+    /// last messages.
+    fn facts(&self) -> &SessionFacts;
+
+    /// Returns the settings of the session.
+    fn settings(&self) -> SettingValues;
+
+    /// Expands the `@path`s of the first prompt, like [`RunningSession::expand`].
+    ///
+    /// # Errors
+    /// The message for the user if a file that the prompt names cannot be read, or if the prompt
+    /// calls a command that is not available.
+    fn expand(
+        &self,
+        prompt: String,
+        source: PromptSource,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
+
+    /// Starts the agent.
+    ///
+    /// # Errors
+    /// The message for the user if the file of the session cannot be created.
+    async fn start(self: Box<Self>) -> Result<Box<dyn RunningSession>, SessionsError>;
+}
 
 /// Access to sessions for frontends, which may have any number of open sessions, in any folders.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Opens a session. Questions that arise before it runs go to the operator of the
-    /// request.
+    /// Prepares a session: reads the settings, finds or names the session, and selects its models.
+    /// Questions go to the operator of the request.
     ///
     /// # Errors
     /// The message for the user.
-    async fn open(&self, request: SessionRequest)
-    -> Result<Box<dyn RunningSession>, SessionsError>;
+    async fn prepare(
+        &self,
+        request: SessionRequest,
+    ) -> Result<Box<dyn PreparedSession>, SessionsError>;
 
-    /// Opens an earlier session of a folder: by its id, its number in the list, or as `latest`.
+    /// Opens a session.
     ///
     /// # Errors
-    /// The same as of [`Self::open`].
-    async fn resume(
+    /// The message for the user.
+    async fn open(
         &self,
-        folder: &Path,
-        session: &str,
+        request: SessionRequest,
     ) -> Result<Box<dyn RunningSession>, SessionsError> {
-        let start = SessionStart::Resume(session.to_owned());
-        self.open(SessionRequest { start, ..SessionRequest::new(folder) }).await
+        self.prepare(request).await?.start().await
     }
 
-    /// Lists the sessions of a folder that can be resumed.
+    /// Lists the sessions that can be resumed in the folder of the request. Settings that cannot be
+    /// used are reported as for opening a session, but nothing is asked and nothing is stored.
     ///
     /// # Errors
     /// The message for the user.
-    async fn list(&self, folder: &Path) -> Result<Vec<SessionEntry>, SessionsError>;
+    async fn list(&self, request: SessionRequest) -> Result<Vec<SessionEntry>, SessionsError>;
 
-    /// Deletes a session of a folder, by its id or its number in the list.
+    /// Deletes a session of the folder of the request, by its id or its number in the list, and
+    /// returns the deleted entry. The settings are treated as by [`Self::list`].
     ///
     /// # Errors
-    /// The message for the user.
-    async fn delete(&self, folder: &Path, session: &str) -> Result<(), SessionsError>;
+    /// The message for the user; [`SessionFailure::NothingToDelete`] if there is no such session.
+    async fn delete(
+        &self,
+        request: SessionRequest,
+        session: &str,
+    ) -> Result<SessionEntry, SessionsError>;
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::listing::SessionSummary;
+use pollux_protocol::SessionEntry;
+
+use crate::listing::short_title;
 
 /// Maximum number of sessions in a message.
 const LISTED: usize = 20;
@@ -32,7 +34,7 @@ pub enum SessionError {
         /// Beginning that was given.
         identifier: String,
         /// Sessions with this beginning.
-        sessions: Vec<SessionSummary>,
+        sessions: Vec<SessionEntry>,
     },
     /// The id of a new session is already used by another session.
     #[error(
@@ -78,9 +80,9 @@ pub enum SessionError {
 }
 
 /// Returns the first sessions, each on a line that begins with a line end.
-fn lines(sessions: &[SessionSummary]) -> String {
-    let line = |session: &SessionSummary| {
-        format!("\n  {}. {} [{}]", session.index, session.short_title(), session.id)
+fn lines(sessions: &[SessionEntry]) -> String {
+    let line = |session: &SessionEntry| {
+        format!("\n  {}. {} [{}]", session.index, short_title(session), session.id)
     };
     let more = sessions.len().saturating_sub(LISTED);
     let rest = (more > 0).then(|| format!("\n  and {more} more"));

@@ -35,7 +35,7 @@ mod transcript;
 
 pub use error::SessionError;
 pub use figures::{ModelFigures, RecordedFigures, ToolFigures};
-pub use listing::{SessionSummary, age, format_deleted, format_list, format_list_as_json};
+pub use listing::{age, format_deleted, format_list, format_list_as_json};
 pub use log::SessionLog;
 pub use prompts::{PromptLog, recent_prompts};
 pub use resume::SessionData;

@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use pollux_protocol::SessionEntry;
 use pollux_protocol::plain_text::{for_terminal, one_line};
 use serde_json::{Value, json};
 
@@ -25,67 +26,39 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// Maximum length of a title in characters; longer titles are cut.
 const TITLE_LENGTH: usize = 100;
 
-/// Session as shown in the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionSummary {
-    /// Id of the session; for a damaged file, the file name without the extension.
-    pub id: String,
-    /// Path of the session file.
-    pub path: PathBuf,
-    /// Number in the list, from 1: the oldest session first, damaged files last.
-    pub index: usize,
-    /// Time when the session began, RFC 3339.
-    pub start_time: String,
-    /// Time of the last write to the session, RFC 3339.
-    pub last_updated: String,
-    /// First user message, on one line, without control characters.
-    pub first_message: String,
-    /// Title that Gemini CLI generated, if any.
-    pub summary: Option<String>,
-    /// True if the file names no session. It is listed, and left unchanged.
-    pub is_damaged: bool,
+/// Returns the title of a session, cut if it is too long.
+pub(crate) fn short_title(session: &SessionEntry) -> String {
+    let title = session.title();
+    if title.chars().count() > TITLE_LENGTH {
+        title.chars().take(TITLE_LENGTH - 3).chain("...".chars()).collect()
+    } else {
+        title.to_owned()
+    }
 }
 
-impl SessionSummary {
-    /// Returns the title shown in the list.
-    pub fn title(&self) -> &str {
-        self.summary.as_deref().unwrap_or(&self.first_message)
-    }
-
-    /// Returns the title, cut if it is too long.
-    pub(crate) fn short_title(&self) -> String {
-        let title = self.title();
-        if title.chars().count() > TITLE_LENGTH {
-            title.chars().take(TITLE_LENGTH - 3).chain("...".chars()).collect()
-        } else {
-            title.to_owned()
-        }
-    }
-
-    /// Returns the session of the project in `folder` as a JSON object.
-    fn to_json(&self, folder: &Path) -> Value {
-        json!({
-            "index": self.index,
-            "id": self.id,
-            "title": self.title(),
-            "firstMessage": self.first_message,
-            "startTime": self.start_time,
-            "lastUpdated": self.last_updated,
-            "cwd": folder.display().to_string(),
-            "file": self.path.display().to_string(),
-            "isDamaged": self.is_damaged,
-        })
-    }
+/// Returns a session of the project in `folder` as a JSON object.
+fn to_json(session: &SessionEntry, folder: &Path) -> Value {
+    json!({
+        "index": session.index,
+        "id": session.id,
+        "title": session.title(),
+        "firstMessage": session.first_message,
+        "startTime": session.start_time,
+        "lastUpdated": session.last_updated,
+        "cwd": folder.display().to_string(),
+        "file": session.path.display().to_string(),
+        "isDamaged": session.is_damaged,
+    })
 }
 
 /// Lists the sessions of a `chats` folder. A folder that does not exist contains no sessions.
-pub(crate) fn list(chats: &Path) -> Result<Vec<SessionSummary>, SessionError> {
+pub(crate) fn list(chats: &Path) -> Result<Vec<SessionEntry>, SessionError> {
     let entries = match pollux_fs::list_directory(chats) {
         Ok(entries) => entries,
         Err(error) if error.is_not_found() => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
-    let mut newest: HashMap<String, SessionSummary> = HashMap::new();
+    let mut newest: HashMap<String, SessionEntry> = HashMap::new();
     let mut damaged = Vec::new();
     for entry in entries.iter().filter(|entry| is_session_file(&entry.name)) {
         match summarise(&entry.path) {
@@ -118,7 +91,7 @@ pub(crate) fn is_session_file(name: &str) -> bool {
 
 /// Reads the summary of one file. Returns `None` for a session without user or model messages, and
 /// for sessions of subagents.
-pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
+pub(crate) fn summarise(path: &Path) -> Option<SessionEntry> {
     let (scan, is_whole) = match survey(path) {
         Ok(Some(survey)) => survey,
         // The file is empty or has been deleted.
@@ -134,7 +107,7 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionSummary> {
     // The modification time of the file is used if only a part of the file was read.
     let recorded = metadata.last_updated.filter(|_| is_whole);
     let last_updated = recorded.unwrap_or_else(|| modified(path));
-    Some(SessionSummary {
+    Some(SessionEntry {
         id,
         path: path.into(),
         index: 0,
@@ -198,10 +171,10 @@ fn with_end(path: &Path, mut scan: Scan) -> Result<Option<Scan>, pollux_fs::Erro
     Ok(Some(scan))
 }
 
-fn damaged(path: &Path) -> SessionSummary {
+fn damaged(path: &Path) -> SessionEntry {
     let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let time = modified(path);
-    SessionSummary {
+    SessionEntry {
         first_message: "(damaged file)".to_owned(),
         id: name,
         path: path.into(),
@@ -242,13 +215,13 @@ pub fn age(time: &str, now: Timestamp) -> String {
 
 /// Returns the text that `--list-sessions` prints on stdout. `current` is the id of the running
 /// session, if there is one.
-pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Timestamp) -> String {
+pub fn format_list(sessions: &[SessionEntry], current: Option<&str>, now: Timestamp) -> String {
     if sessions.is_empty() {
         return "No previous sessions found for this project.".to_owned();
     }
     let mut text = format!("\nAvailable sessions for this project ({}):\n", sessions.len());
     for session in sessions {
-        let title = session.short_title();
+        let title = short_title(session);
         let mark = if current == Some(&*session.id) { ", current" } else { "" };
         let age = age(&session.last_updated, now);
         // Writing to a string cannot fail.
@@ -259,13 +232,13 @@ pub fn format_list(sessions: &[SessionSummary], current: Option<&str>, now: Time
 }
 
 /// Returns the sessions of the project in `folder` as a JSON array, with a final line feed.
-pub fn format_list_as_json(sessions: &[SessionSummary], folder: &Path) -> String {
-    let list: Value = sessions.iter().map(|session| session.to_json(folder)).collect();
+pub fn format_list_as_json(sessions: &[SessionEntry], folder: &Path) -> String {
+    let list: Value = sessions.iter().map(|session| to_json(session, folder)).collect();
     format!("{list:#}\n")
 }
 
 /// Returns the text that `--delete-session` prints on stdout, without a final line feed.
-pub fn format_deleted(session: &SessionSummary, now: Timestamp) -> String {
+pub fn format_deleted(session: &SessionEntry, now: Timestamp) -> String {
     let age = age(&session.last_updated, now);
     format!("Deleted session {}: {} ({age})", session.index, session.first_message)
 }

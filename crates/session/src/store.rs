@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pollux_config::ProjectIdentity;
 use pollux_fs::AppendLog;
+use pollux_protocol::SessionEntry;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::encoder::{Lines, line, own};
 use crate::error::SessionError;
 use crate::layout::{Header, Message, Words};
-use crate::listing::{self, SessionSummary, is_session_file};
+use crate::listing::{self, is_session_file};
 use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
@@ -82,7 +83,7 @@ impl SessionStore {
 
     /// Lists all sessions that can be resumed, the oldest first, then damaged files. Sessions of
     /// subagents, and those without user or model messages, are not listed.
-    pub fn list(&self) -> Result<Vec<SessionSummary>, SessionError> {
+    pub fn list(&self) -> Result<Vec<SessionEntry>, SessionError> {
         listing::list(&self.chats)
     }
 
@@ -92,7 +93,7 @@ impl SessionStore {
     /// # Errors
     /// [`SessionError::NoneFound`] (for `latest`, callers print a warning and start a new session),
     /// [`SessionError::InvalidIdentifier`], [`SessionError::AmbiguousIdentifier`].
-    pub fn find(&self, identifier: &str) -> Result<SessionSummary, SessionError> {
+    pub fn find(&self, identifier: &str) -> Result<SessionEntry, SessionError> {
         let identifier = identifier.trim();
         let mut sessions = self.list()?;
         if identifier == "latest" {
@@ -123,7 +124,7 @@ impl SessionStore {
     ///
     /// # Errors
     /// [`SessionError::Unreadable`], [`SessionError::Files`].
-    pub fn read(&self, session: &SessionSummary) -> Result<SessionData, SessionError> {
+    pub fn read(&self, session: &SessionEntry) -> Result<SessionData, SessionError> {
         SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)
     }
 
@@ -136,7 +137,7 @@ impl SessionStore {
     /// [`SessionError::Unreadable`].
     pub fn resume(
         &self,
-        session: &SessionSummary,
+        session: &SessionEntry,
     ) -> Result<(SessionLog, SessionData), SessionError> {
         if session.path.extension().is_some_and(|extension| extension == "json") {
             return self.migrate(session);
@@ -195,7 +196,7 @@ impl SessionStore {
         &self,
         identifier: &str,
         current: Option<&str>,
-    ) -> Result<SessionSummary, SessionError> {
+    ) -> Result<SessionEntry, SessionError> {
         let mut sessions = self.list()?;
         if sessions.is_empty() {
             return Err(SessionError::NothingToDelete);
@@ -290,7 +291,7 @@ impl SessionStore {
     }
 
     /// Copies a session of one JSON object to the new format. The old file is kept.
-    fn migrate(&self, session: &SessionSummary) -> Result<(SessionLog, SessionData), SessionError> {
+    fn migrate(&self, session: &SessionEntry) -> Result<(SessionLog, SessionData), SessionError> {
         let old = SessionData::read(&session.path, &mut pollux_fs::open_to_read(&session.path)?)?;
         let path = session.path.with_extension("jsonl");
         let unreadable = || SessionError::Unreadable {
@@ -355,7 +356,7 @@ fn living_lines(
 }
 
 /// Returns the position of a session: by its id first, then by a number written as in the list.
-fn choose(sessions: &[SessionSummary], identifier: &str) -> Option<usize> {
+fn choose(sessions: &[SessionEntry], identifier: &str) -> Option<usize> {
     let by_id = sessions.iter().position(|session| session.id == identifier);
     let by_number = || {
         let number: usize = identifier.parse().ok()?;
@@ -365,7 +366,7 @@ fn choose(sessions: &[SessionSummary], identifier: &str) -> Option<usize> {
 }
 
 /// Returns the sessions whose id begins with a text of at least [`SHORTEST_PREFIX`] bytes.
-fn by_prefix(mut sessions: Vec<SessionSummary>, prefix: &str) -> Vec<SessionSummary> {
+fn by_prefix(mut sessions: Vec<SessionEntry>, prefix: &str) -> Vec<SessionEntry> {
     sessions.retain(|session| {
         prefix.len() >= SHORTEST_PREFIX && !session.is_damaged && session.id.starts_with(prefix)
     });

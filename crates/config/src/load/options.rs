@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::{Map, Value};
+
 use crate::consent::ReadCommand;
 use crate::{Environment, Places};
 
@@ -27,6 +29,8 @@ pub struct LoadOptions<'a> {
     /// Parser for the command lines in a project's settings. The default parses nothing, so changes
     /// of the programs that such a command runs count as unnoticeable.
     pub read_command: ReadCommand,
+    /// Settings by dotted key. They override all files except those of the system.
+    pub overrides: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> LoadOptions<'a> {
@@ -46,6 +50,7 @@ impl<'a> LoadOptions<'a> {
             ignore_env: false,
             check_system_file: crate::guard::check,
             read_command: |_| None,
+            overrides: None,
         }
     }
 }

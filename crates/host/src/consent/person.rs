@@ -15,58 +15,109 @@ use pollux_protocol::{
     QuestionSubject, TrustRequest,
 };
 
-use super::{items, pinned, taking_effect};
+use super::{Consent, items, pinned, taking_effect};
 use crate::setup::Beginning;
 
-/// Decides which items of the folder take effect, and asks `operator` about open ones.
-pub(super) async fn with_person(beginning: &mut Beginning, operator: &dyn Operator) -> Accepted {
+/// Items of a folder, some of which the user decides about.
+pub(crate) struct OpenItems {
+    items: Vec<ConsentItem>,
+    verdicts: Vec<ConsentVerdict>,
+}
+
+/// Answers of the user.
+pub(crate) enum UserAnswers {
+    /// The user left without an answer, and has agreed to nothing.
+    None,
+    /// The folder is not trusted.
+    Distrust,
+    /// The folder is trusted.
+    Trust {
+        /// Level of trust, if the user was asked about it.
+        level: Option<TrustLevel>,
+        /// Decisions about the items.
+        items: Vec<(ConsentItem, bool)>,
+    },
+}
+
+/// Decides which items of the folder take effect, as far as that needs no question.
+pub(super) fn with_person(beginning: &mut Beginning) -> Consent {
     let trust = beginning.found.trust;
     if trust.state != TrustState::Unknown && ConsentMode::from(trust) != ConsentMode::Pinned {
-        return pinned(beginning);
+        return Consent::Settled(pinned(beginning));
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
     let known = EarlierAnswers::of(&store, &beginning.request.folder);
     let verdicts = decide(&items, known, ConsentMode::Pinned, true);
-    let is_open = |(_, verdict): &(_, &ConsentVerdict)| **verdict == ConsentVerdict::Ask;
-    let open: Vec<&ConsentItem> =
-        items.iter().zip(&verdicts).filter(is_open).map(|(item, _)| item).collect();
-    if trust.is_trusted() && open.is_empty() {
+    let open = OpenItems { items, verdicts };
+    if trust.is_trusted() && open.items().is_empty() {
         if known == EarlierAnswers::Nothing {
             // An empty record is stored too: items that appear later then count as new. A failure
             // to store it does no harm.
             drop(ConsentStore::record(&beginning.places, &beginning.request.folder, &[]));
         }
-        return taking_effect(&items, &verdicts);
+        return Consent::Settled(taking_effect(&open.items, &open.verdicts));
     }
-    let mut level = None;
-    if !trust.is_trusted() {
-        level = ask_for_trust(beginning, &open, operator).await;
-        match level {
-            Some(TrustLevel::TrustFolder | TrustLevel::TrustParent) => {}
-            Some(TrustLevel::DoNotTrust) => {
+    if trust.is_trusted() {
+        match &store {
+            Err(error) => {
+                let text = format!("{error}. Answers are not saved until the file is fixed.");
+                beginning.request.notices.warning(&text);
+            }
+            Ok(_) => beginning.request.notices.info(
+                "This folder is trusted, and contains items that you have not been asked about.",
+            ),
+        }
+    }
+    Consent::Open(open)
+}
+
+impl OpenItems {
+    fn items(&self) -> Vec<&ConsentItem> {
+        let is_open = |(_, verdict): &(_, &ConsentVerdict)| **verdict == ConsentVerdict::Ask;
+        self.items.iter().zip(&self.verdicts).filter(is_open).map(|(item, _)| item).collect()
+    }
+
+    /// Asks about the folder if it is not trusted, and about the open items.
+    pub(crate) async fn ask(&self, beginning: &Beginning) -> UserAnswers {
+        let Some(operator) = &beginning.request.operator else { return UserAnswers::None };
+        let (operator, open) = (operator.as_ref(), self.items());
+        let mut level = None;
+        if !beginning.found.trust.is_trusted() {
+            level = ask_for_trust(beginning, &open, operator).await;
+            match level {
+                Some(TrustLevel::TrustFolder | TrustLevel::TrustParent) => {}
+                Some(TrustLevel::DoNotTrust) => return UserAnswers::Distrust,
+                None => return UserAnswers::None,
+            }
+        }
+        match ask_for_items(&open, operator, &beginning.origin).await {
+            Some(answers) => {
+                let items = answers.into_iter().map(|(item, yes)| (item.clone(), yes)).collect();
+                UserAnswers::Trust { level, items }
+            }
+            None => UserAnswers::None,
+        }
+    }
+
+    /// Stores the answers, and returns the items that take effect. Blocks the thread.
+    pub(crate) fn settle(&self, beginning: &mut Beginning, answers: UserAnswers) -> Accepted {
+        let (level, answers) = match answers {
+            UserAnswers::None => return Accepted::nothing(),
+            UserAnswers::Distrust => {
                 set_trust(beginning, TrustState::Untrusted);
                 keep_level(beginning, TrustLevel::DoNotTrust);
                 return Accepted::nothing();
             }
-            None => return Accepted::nothing(),
-        }
-    } else if let Err(error) = &store {
-        let text = format!("{error}. Answers are not saved until the file is fixed.");
-        beginning.request.notices.warning(&text);
-    } else {
-        beginning
-            .request
-            .notices
-            .info("This folder is trusted, and contains items that you have not been asked about.");
+            UserAnswers::Trust { level, items } => (level, items),
+        };
+        let answers: Vec<_> = answers.iter().map(|(item, yes)| (item, *yes)).collect();
+        keep(beginning, &answers, level);
+        let agreed = answers.iter().filter(|(_, yes)| *yes).map(|(item, _)| *item);
+        let kept = self.items.iter().zip(&self.verdicts);
+        let kept = kept.filter(|(_, verdict)| verdict.takes_effect());
+        Accepted::only(kept.map(|(item, _)| item).chain(agreed))
     }
-    let Some(answers) = ask_for_items(&open, operator, &beginning.origin).await else {
-        return Accepted::nothing();
-    };
-    keep(beginning, &answers, level);
-    let agreed = answers.iter().filter(|(_, yes)| *yes).map(|(item, _)| *item);
-    let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| verdict.takes_effect());
-    Accepted::only(kept.map(|(item, _)| item).chain(agreed))
 }
 
 /// Asks about the folder; returns `None` without an answer.

@@ -117,3 +117,20 @@ async fn settings_of_the_project_go_with_its_trust() {
     };
     tokio::time::timeout(PATIENCE, run).await.expect("an event did not come");
 }
+
+#[tokio::test]
+async fn a_frontend_applies_its_settings_itself() {
+    let stage = Stage::new();
+    let theme = |name: &str| json!({"model": {"name": MODEL}, "ui": {"theme": name}});
+    let folder = stage.folder("shop", &theme("Ayu"), ("GEMINI.md", ""));
+    let live_settings = &["ui.theme"];
+    let request = SessionRequest { live_settings, ..SessionRequest::new(folder) };
+    let talk = stage.open(request, &Arc::default()).await;
+    let shown = |talk: &Talk| talk.session.settings().get("ui.theme").cloned();
+    assert_eq!(shown(&talk), Some(json!("Ayu")));
+    rewrite(&stage, &theme("Xcode").to_string());
+    talk.session.reload_settings().await.unwrap();
+    assert_eq!(report(&talk, 1).await, (keys(&["ui.theme"]), keys(&[])));
+    assert_eq!(shown(&talk), Some(json!("Xcode")));
+    talk.close().await;
+}

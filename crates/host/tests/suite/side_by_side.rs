@@ -227,16 +227,16 @@ async fn more_sessions_open_in_a_folder_while_another_works() {
         fresh.log.ended("fresh").await;
         assert!(!stage.requests(MEDLAR).pop().is_some_and(|request| says(&request, "medlars.")));
 
-        let listed = stage.host.list(&folders[1]).await.unwrap();
+        let listed = stage.host.list(SessionRequest::new(&folders[1])).await.unwrap();
         let mut listed: Vec<String> = listed.into_iter().map(|entry| entry.id).collect();
         listed.sort();
         let mut expected = vec![old.clone(), fresh.id()];
         expected.sort();
         assert_eq!(listed, expected);
-        stage.host.delete(&folders[1], &fresh.id()).await.unwrap_err();
+        stage.host.delete(SessionRequest::new(&folders[1]), &fresh.id()).await.unwrap_err();
         let fresh_id = fresh.id();
         fresh.close().await;
-        stage.host.delete(&folders[1], &fresh_id).await.unwrap();
+        stage.host.delete(SessionRequest::new(&folders[1]), &fresh_id).await.unwrap();
 
         stage.reply(MEDLAR, reply().text("Again."));
         let start = SessionStart::Resume("latest".to_owned());

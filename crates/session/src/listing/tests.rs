@@ -20,9 +20,9 @@ fn ages_are_in_words() {
 
 #[test]
 fn the_list_is_printed_as_gemini_cli_prints_it() {
-    let session = |index: usize, first: &str, summary: Option<&str>| SessionSummary {
+    let session = |index: usize, first: &str, summary: Option<&str>| SessionEntry {
         id: format!("id{index}"),
-        path: PathBuf::new(),
+        path: std::path::PathBuf::new(),
         index,
         start_time: "2026-01-31T10:00:00.000Z".to_owned(),
         last_updated: "2026-01-31T11:00:00.000Z".to_owned(),

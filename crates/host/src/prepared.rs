@@ -1,0 +1,161 @@
+//! A session before its agent is started.
+
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use pollux_agent::{PinnedContext, Spending};
+use pollux_protocol::{
+    Models, Part, PreparedSession, PromptSource, ResumedState, RunningSession, SessionFacts,
+    SessionFailure, SessionsError, SettingValues,
+};
+
+use crate::assemble::Launch;
+use crate::commands;
+use crate::host::blocking;
+use crate::prompt::SystemPromptOverrides;
+use crate::references::Expander;
+use crate::reports;
+use crate::running::OpenSession;
+use crate::sessions::ChosenSession;
+use crate::setup::Setup;
+use crate::state::SessionState;
+
+/// A session whose models and limits are known. No file of the session exists yet.
+pub(crate) struct Prepared {
+    facts: SessionFacts,
+    setup: Arc<Setup>,
+    chosen: ChosenSession,
+    models: Arc<dyn Models>,
+    overrides: SystemPromptOverrides,
+    spending: Spending,
+}
+
+impl Prepared {
+    /// Finds or names the session, and selects its models and limits. Asks the user to choose a
+    /// local model if no service is configured.
+    ///
+    /// # Errors
+    /// [`SessionFailure::Input`] if the session cannot be found, read or created;
+    /// [`SessionFailure::Model`] if there is no usable model; [`SessionFailure::Config`] for limits
+    /// that cannot be used.
+    pub(crate) async fn new(setup: Setup) -> Result<Self, SessionsError> {
+        let settings = setup.loaded.settings.values();
+        let failed = |failure, session| context(failure, &settings, session);
+        let choosing = move || setup.session().map(|chosen| (setup, chosen));
+        let (mut setup, chosen) =
+            blocking(choosing).await.map_err(|failure| failed(failure, None))?;
+        let id = chosen.id.clone();
+        let prepared = async {
+            setup.choose_local_model(&id).await;
+            setup.check_decided().await?;
+            blocking(move || Self::of(setup, chosen)).await
+        };
+        prepared.await.map_err(|failure| failed(failure, Some(id.clone())))
+    }
+
+    fn of(setup: Setup, chosen: ChosenSession) -> Result<Self, SessionFailure> {
+        let models = setup.decided_models()?;
+        let overrides = setup.prompt_overrides()?;
+        let spending = setup.spending(&chosen.figures)?;
+        let facts = facts(&setup, &chosen);
+        Ok(Self { facts, setup: Arc::new(setup), chosen, models, overrides, spending })
+    }
+
+    /// Starts the agent on the current runtime. Creates the log file of a new session.
+    fn begin(self) -> Result<OpenSession, SessionFailure> {
+        let Self { mut facts, setup, mut chosen, models, overrides, spending } = self;
+        let log = chosen.take_log(&setup)?;
+        let ChosenSession { id, history, statistics, .. } = chosen;
+        let hooks = setup.hooks(&id, Some(log.path().to_owned()));
+        let (reporter, reports) = reports::channel();
+        let state = SessionState::new(&setup, &id, reporter);
+        let commands = if setup.is_interactive() {
+            commands::interactive(&setup, &id, &statistics, &hooks, &state)
+        } else {
+            commands::headless(&setup.called_as)
+        };
+        let agent = setup.start(Launch {
+            models,
+            log: Arc::clone(&log),
+            session_id: &id,
+            history,
+            statistics,
+            commands,
+            hooks,
+            overrides,
+            spending,
+            state: state.clone(),
+            reports,
+        });
+        let PinnedContext { topic, plan, todos } = agent.standing.clone();
+        facts.resumed = facts.resumed.map(|earlier| ResumedState { topic, plan, todos, ..earlier });
+        Ok(OpenSession { facts, agent, setup, log, state, prompts: OnceLock::new() })
+    }
+}
+
+fn facts(setup: &Setup, chosen: &ChosenSession) -> SessionFacts {
+    let settings = &setup.loaded.settings;
+    let screen_reader = setup.options.screen_reader;
+    SessionFacts {
+        id: chosen.id.clone(),
+        folder: setup.request.folder.clone(),
+        temporary_folder: setup.project.temporary_dir.clone(),
+        model: setup.model.clone(),
+        mode: setup.mode,
+        is_trusted: setup.loaded.trust.is_trusted(),
+        is_steered: settings.boolean("experimental.modelSteering"),
+        is_for_screen_reader: screen_reader
+            .unwrap_or_else(|| settings.boolean("ui.accessibility.screenReader")),
+        is_debug: setup.options.debug,
+        resumed: (!chosen.history.is_empty()).then(|| chosen.earlier.clone()),
+    }
+}
+
+fn context(
+    failure: SessionFailure,
+    settings: &SettingValues,
+    session: Option<String>,
+) -> SessionsError {
+    SessionsError { session, settings: Some(settings.clone()), ..failure.into() }
+}
+
+#[async_trait]
+impl PreparedSession for Prepared {
+    fn facts(&self) -> &SessionFacts {
+        &self.facts
+    }
+
+    fn settings(&self) -> SettingValues {
+        self.setup.loaded.settings.values()
+    }
+
+    fn expand(
+        &self,
+        prompt: String,
+        source: PromptSource,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+        let setup = Arc::clone(&self.setup);
+        Box::pin(async move {
+            let parts = Expander::new(&setup, source).expand(&prompt).await?;
+            // A built-in command takes precedence over a custom one.
+            let is_built_in = commands::headless(&setup.called_as).find(&prompt).is_some();
+            match setup.custom_command(&prompt).filter(|_| !is_built_in) {
+                Some(path) => Err(SessionFailure::Input(format!(
+                    "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
+                    path.display()
+                ))
+                .into()),
+                None => Ok(parts),
+            }
+        })
+    }
+
+    async fn start(self: Box<Self>) -> Result<Box<dyn RunningSession>, SessionsError> {
+        let (id, settings) = (self.facts.id.clone(), self.settings());
+        match blocking(move || self.begin()).await {
+            Ok(session) => Ok(Box::new(session)),
+            Err(failure) => Err(context(failure, &settings, Some(id))),
+        }
+    }
+}
