@@ -181,8 +181,12 @@ impl ProtectedPlaces {
             folders.dedup();
             folders
         };
+        // A relative home is one in the current folder.
+        let home = |folder: PathBuf| std::path::absolute(&folder).unwrap_or(folder);
+        let homes =
+            [Some(home(places.home.clone())), environment.home().map(home), folder("ZDOTDIR")];
         Self {
-            homes: absolute([Some(places.home.clone()), environment.home(), folder("ZDOTDIR")]),
+            homes: absolute(homes),
             configuration: absolute([folder("XDG_CONFIG_HOME"), None, None]),
             files: vec![
                 places.trusted_folders.clone(),

@@ -38,6 +38,10 @@ fn folders_that_variables_name_are_protected_like_those_of_the_home() {
     let relative = Environment::from_pairs([("HOME", "/home/me"), ("ZDOTDIR", "zsh")]);
     let places = ProtectedPlaces::new(&Places::new(&relative), &relative);
     assert_eq!(places.homes, [Path::new("/home/me")]);
+    let relative = Environment::from_pairs([("HOME", "/home/me"), ("GEMINI_CLI_HOME", "alt")]);
+    let places = ProtectedPlaces::new(&Places::new(&relative), &relative);
+    let home = std::path::absolute("alt").unwrap();
+    assert!(places.homes.contains(&home), "{:?}", places.homes);
 }
 
 /// Files that a run reads, and their content. The folder `me` is the home, and `above/work` the
