@@ -17,6 +17,8 @@ use pollux_protocol::plain_text::visible;
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, SandboxSpec, git_config};
 
+mod links;
+
 /// Folder, below the private folder of Pollux, for files that were moved aside.
 const MOVED: [&str; 2] = ["sandbox", "moved"];
 /// Maximum size of a configuration that is compared, in bytes.
@@ -150,6 +152,7 @@ impl SandboxAudit {
                 }
             }
         }
+        paths.extend(links::on_the_way(&paths));
         // The private folder of Pollux is created by Pollux itself.
         paths.retain(|path| !audit.state.starts_with(path));
         paths.sort();
@@ -345,6 +348,57 @@ mod tests {
     fn found(changes: &[SandboxChange]) -> Vec<(PathBuf, SandboxChangeKind)> {
         assert!(changes.iter().all(|change| change.error.is_none()), "{changes:?}");
         changes.iter().map(|change| (change.path.clone(), change.kind.clone())).collect()
+    }
+
+    #[test]
+    fn links_on_the_way_to_a_protected_file_lead_to_the_same_file_afterwards() {
+        use std::os::unix::fs::symlink;
+        type Attack = fn(&Project);
+        let cases: [(&str, Attack); 4] = [
+            ("a dangling link", |project| {
+                fs::write(project.path("dotfiles/new"), "evil").unwrap();
+            }),
+            ("another folder of the target", |project| {
+                fs::rename(project.path("dotfiles"), project.path("old")).unwrap();
+                fs::create_dir(project.path("dotfiles")).unwrap();
+                fs::write(project.path("dotfiles/target"), "evil").unwrap();
+            }),
+            ("another link in a chain", |project| {
+                fs::remove_file(project.path("dotfiles/middle")).unwrap();
+                symlink(project.path("evil"), project.path("dotfiles/middle")).unwrap();
+            }),
+            ("another link to the folder", |project| {
+                fs::remove_file(project.path("current")).unwrap();
+                symlink(project.path("evil-folder"), project.path("current")).unwrap();
+            }),
+        ];
+        for (name, attack) in cases {
+            let project = Project::new();
+            fs::create_dir(project.path("dotfiles")).unwrap();
+            fs::create_dir(project.path("evil-folder")).unwrap();
+            fs::write(project.path("dotfiles/target"), "good").unwrap();
+            for evil in ["evil", "evil-folder/target"] {
+                fs::write(project.path(evil), "evil").unwrap();
+            }
+            symlink("dotfiles", project.path("current")).unwrap();
+            symlink("target", project.path("dotfiles/middle")).unwrap();
+            let protected = [
+                (".env", "dotfiles/new"),
+                (".zshenv", "dotfiles/target"),
+                (".bashrc", "dotfiles/middle"),
+                (".profile", "current/target"),
+            ];
+            for (file, target) in protected {
+                symlink(project.path(target), project.path("home").join(file)).unwrap();
+            }
+            let audit = project.begin(GitConfiguration::Protected);
+            attack(&project);
+            assert!(!audit.finish().is_empty(), "{name}");
+            for (file, _) in protected {
+                let text = fs::read_to_string(project.path("home").join(file)).unwrap_or_default();
+                assert_ne!(text, "evil", "{name}: {file}");
+            }
+        }
     }
 
     #[test]
