@@ -28,7 +28,7 @@ pub(crate) use model::{Leader, Leftovers, Owner, Reading, SessionKind};
 pub(crate) use supervisor::supervise;
 #[cfg(unix)]
 pub(crate) use system::mark_this_process;
-pub(crate) use system::{is_running, reading};
+pub(crate) use system::{is_running, process_namespace, reading};
 
 use ending::{end, end_in_background};
 use orphans::reap_orphans;

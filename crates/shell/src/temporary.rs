@@ -1,5 +1,7 @@
 //! Private temporary folders of this process. The name contains the process number, so the folders
-//! of a process that was killed are recognised and removed later.
+//! of a process that was killed are recognised and removed later. It also contains the number of
+//! the namespace of processes: a container may share the temporary folder, but not the process
+//! numbers.
 
 use std::io;
 use std::path::Path;
@@ -7,9 +9,9 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use crate::sessions::is_running;
+use crate::sessions::{is_running, process_namespace};
 
-/// Prefix of the name; the purpose and the process number follow.
+/// Prefix of the name; the purpose, the process number and the namespace follow.
 const PREFIX: &str = "pollux-";
 /// Purposes of the folders.
 const PURPOSES: [&str; 2] = [JOBS, INSPECT];
@@ -28,7 +30,7 @@ pub(crate) fn private_folder(purpose: &str) -> io::Result<TempDir> {
     SWEPT.get_or_init(|| {
         drop(std::thread::Builder::new().name("pollux-sweep".into()).spawn(sweep));
     });
-    let prefix = format!("{PREFIX}{purpose}-{}-", std::process::id());
+    let prefix = format!("{PREFIX}{purpose}-{}-{}-", std::process::id(), process_namespace());
     tempfile::Builder::new().prefix(&prefix).tempdir()
 }
 
@@ -49,11 +51,13 @@ fn sweep_folder(parent: &Path) {
     }
 }
 
-/// Returns the number of the process that created a folder of this name.
+/// Returns the number of the process of this namespace that created a folder of this name.
 fn owner(name: &str) -> Option<u32> {
     let rest = name.strip_prefix(PREFIX)?;
     let rest = PURPOSES.iter().find_map(|purpose| rest.strip_prefix(purpose))?;
-    rest.strip_prefix('-')?.split_once('-')?.0.parse().ok()
+    let (process, rest) = rest.strip_prefix('-')?.split_once('-')?;
+    let (namespace, _) = rest.split_once('-')?;
+    (namespace.parse() == Ok(process_namespace())).then(|| process.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -65,13 +69,21 @@ mod tests {
         let own = private_folder(JOBS).unwrap();
         let name = own.path().file_name().unwrap().to_str().unwrap();
         assert_eq!(owner(name), Some(std::process::id()), "{name}");
-        for foreign in ["pollux-test-1-x", "pollux-shell-x-y", "pollux-shell-1", "shell-1-x"] {
-            assert_eq!(owner(foreign), None, "{foreign}");
+        let here = process_namespace();
+        for foreign in [
+            format!("pollux-test-1-{here}-x"),
+            format!("pollux-shell-x-{here}-y"),
+            format!("pollux-shell-1-{here}"),
+            format!("shell-1-{here}-x"),
+            format!("pollux-shell-1-{}-x", here + 1),
+            "pollux-shell-1-x".to_owned(),
+        ] {
+            assert_eq!(owner(&foreign), None, "{foreign}");
         }
         // In a folder of its own: the sweep of the first `private_folder` runs beside this test.
         let parent = tempfile::tempdir().unwrap();
         // No process has the number 4999999.
-        let left = parent.path().join("pollux-shell-4999999-x");
+        let left = parent.path().join(format!("pollux-shell-4999999-{here}-x"));
         let running = parent.path().join(name);
         for folder in [&left, &running] {
             std::fs::create_dir(folder).unwrap();

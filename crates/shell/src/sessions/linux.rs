@@ -139,6 +139,12 @@ pub(super) fn reap(id: u32) {
     pid(id).map(|pid| waitpid(Some(pid), WaitOptions::NOHANG).ok());
 }
 
+/// Returns the number of the namespace of processes that this process is in; 0 if the system does
+/// not report it.
+pub(crate) fn process_namespace() -> u64 {
+    rustix::fs::stat("/proc/self/ns/pid").map_or(0, |info| info.st_ino)
+}
+
 /// Returns true if the process exists and has not ended.
 pub(crate) fn is_running(id: u32) -> bool {
     Process::read(id).is_some_and(|process| process.is_alive())

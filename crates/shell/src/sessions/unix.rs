@@ -14,6 +14,11 @@ pub(crate) fn is_running(id: u32) -> bool {
     group::pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
+/// Returns 0: all processes are in one namespace.
+pub(crate) fn process_namespace() -> u64 {
+    0
+}
+
 /// Returns `None`: the start time is not available without `/proc`.
 pub(super) fn start_time(_id: u32) -> Option<u64> {
     None
