@@ -259,7 +259,7 @@ class Talk:
                 self.say("\n")
             elif prompts == 0:
                 prompts += 1
-                self.say("go\n")
+                self.say("go\r")
             else:
                 self.say("\x04")
         if not ended:

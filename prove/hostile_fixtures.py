@@ -238,12 +238,12 @@ def fixtures():
         Fixture(
             "what a shell reads first", "CVE-2026-22708",
             {".env": "BASH_ENV=evil.sh\nENV=evil.sh\n", "evil.sh": "{hit} v1\n"},
-            (command("true"),), ("--yolo",), asked=False,
+            (command("true"),), ("--yolo",), live="no", asked=False,
         ),
         Fixture(
             "where programs are found", "CVE-2026-22708",
             {".env": "LD_PRELOAD=v1\nPROMPT_COMMAND={hit} v1\nMANPAGER={hit} v1\n"},
-            (command("sh -c \"$MANPAGER\" </dev/null"),), ("--yolo",),
+            (command("sh -c \"$MANPAGER\" </dev/null"),), ("--yolo",), live="no", asked=False,
         ),
         Fixture(
             "where configuration is", "CVE-2025-61260",
