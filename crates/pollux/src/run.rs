@@ -150,20 +150,22 @@ fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Li
         raw_output: arguments.keeps_escapes(),
         is_coloured: wants_colour(|name| environment.get(name).map(Into::into)),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
-        first_prompt: arguments.prompt_interactive.clone(),
+        first_prompt: arguments.positional_prompt().or(arguments.prompt_interactive.clone()),
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
         notices: notices(),
     }
 }
 
-/// Returns true for a run at a terminal without a prompt, or with one that only begins a
-/// conversation.
+/// Returns true for a run at a terminal without `--prompt`. A prompt in the words of the command
+/// line begins the conversation, unless another flag requests a result for a program.
 fn is_conversation(arguments: &Arguments, process: &Process) -> Result<bool, Failure> {
     let (stdin, stdout) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
     if arguments.prompt_interactive.as_deref().is_none_or(str::is_empty) {
-        let headless = is_headless(arguments, stdin, stdout, &process.environment);
-        return Ok(!headless && arguments.prompt_text().is_none());
+        let has_prompt = arguments.positional_prompt().is_some();
+        let headless = is_headless(arguments, stdin, stdout, &process.environment)
+            || has_prompt && arguments.wants_result();
+        return Ok(!headless);
     }
     let refusal = match (stdin, stdout) {
         (true, true) => return Ok(true),

@@ -33,7 +33,7 @@ pub(crate) enum OutputFormat {
 #[derive(Debug, Clone, Default, Parser)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Arguments {
-    /// The prompt
+    /// The prompt: at a terminal it begins a conversation, otherwise the run is headless
     #[arg(value_name = "PROMPT")]
     pub(crate) query: Vec<String>,
 
@@ -167,6 +167,12 @@ impl Arguments {
         // `-p "$EXTRA" words` is a prompt even if `$EXTRA` is empty.
         let words = || self.positional_prompt().or_else(|| given.clone());
         given.clone().filter(|prompt| !prompt.is_empty()).or_else(words)
+    }
+
+    /// Returns true if a flag only makes sense for a headless run.
+    pub(crate) fn wants_result(&self) -> bool {
+        let is_json = self.output_format.is_some_and(|format| format != OutputFormat::Text);
+        is_json || self.output_schema.is_some() || self.no_stdin
     }
 
     /// Normalises the values as Gemini CLI does after reading them.

@@ -123,10 +123,27 @@ fn a_session_goes_on() {
 
 #[test]
 fn a_prompt_of_the_command_line_begins_it() {
-    let stage = Stage::with([reply().text("Begun.")]);
-    let terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 100);
+    for arguments in [&["-i", "go on"][..], &["go", "on"], &["-o", "text", "-y", "go", "on"]] {
+        let stage = Stage::with([reply().text("Begun.")]);
+        let terminal = stage.pollux(arguments).in_terminal(40, 100);
+        let talk = Talk { stage, terminal };
+        talk.wait_for_text("> go on\nBegun.");
+        talk.wait_for_prompt();
+        talk.end();
+    }
+}
+
+#[test]
+fn a_prompt_of_the_command_line_can_be_asked_for_an_approval() {
+    let write = json!({"file_path": "a.txt", "content": "a\n"});
+    let stage = Stage::with([reply().call("write_file", write), reply().text("Written.")]);
+    let terminal = stage.pollux(&["write", "a.txt"]).in_terminal(40, 100);
     let talk = Talk { stage, terminal };
-    talk.wait_for_text(&at_prompt("> go\nBegun."));
+    talk.wait_for_text("Apply this change?");
+    talk.wait_for_text("Choose 1-");
+    talk.type_line("1");
+    talk.wait_for_text(&at_prompt("Written."));
+    assert!(talk.stage.home.project().join("a.txt").exists());
     talk.end();
 }
 

@@ -1,4 +1,4 @@
-//! The program in a terminal with a prompt, which it runs without a conversation.
+//! Headless runs in a terminal.
 
 use std::time::Duration;
 
@@ -11,8 +11,15 @@ const SOON: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_prompt_runs_headless_and_reads_no_keys() {
-    for arguments in [&["-p", "go"], &["two", "words"]] {
-        let stage = Stage::with([reply().text("Hello.")]);
+    let result = ["-o", "stream-json", "two", "words"];
+    let schema = ["--output-schema", r#"{"type": "string"}"#, "two", "words"];
+    for (arguments, answer) in [
+        (&["-p", "go"][..], "Hello."),
+        (&["--no-stdin", "two", "words"], "Hello."),
+        (&result, "Hello."),
+        (&schema, "\"Hello.\""),
+    ] {
+        let stage = Stage::with([reply().text(answer)]);
         let mut terminal = stage.pollux(arguments).in_terminal(24, 80);
         assert_eq!(terminal.wait_exit(SOON).exit_code(), 0, "{}", terminal.screen());
         assert!(terminal.screen().contains("Hello."), "{}", terminal.screen());
