@@ -51,14 +51,36 @@ impl AuthType {
             Self::Other(name) => name,
         }
     }
+
+    /// Returns false for a known method that Pollux cannot use yet.
+    pub fn is_supported(&self) -> bool {
+        !matches!(self, Self::OauthPersonal | Self::VertexAi | Self::ComputeDefaultCredentials)
+    }
 }
 
-/// Returns the authentication method: the setting's, otherwise that of the first variable that
-/// selects one, otherwise `None`.
+/// Returns the authentication method that a run uses: the requested one, or the key if Pollux does
+/// not support the requested method and the settings do not enforce a method.
+pub fn select_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
+    match replaced_auth_type(settings, environment) {
+        Some(_) => Some(AuthType::GeminiApiKey),
+        None => requested_auth_type(settings, environment),
+    }
+}
+
+/// Returns the requested authentication method if `GEMINI_API_KEY` is used instead of it.
+pub fn replaced_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
+    let has_key = environment.get(names::GEMINI_API_KEY).is_some_and(|key| !key.trim().is_empty());
+    requested_auth_type(settings, environment).filter(|requested| {
+        has_key && settings.enforced_type.is_none() && !requested.is_supported()
+    })
+}
+
+/// Returns the authentication method that the settings select, otherwise that of the first variable
+/// that selects one, otherwise `None`.
 ///
 /// Gemini CLI treats any `GOOGLE_GEMINI_BASE_URL` as a gateway and then refuses to run headless.
 /// Pollux treats such an address together with `GEMINI_API_KEY` as an API key.
-pub fn select_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
+fn requested_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
     if let Some(selected) = settings.selected_type.as_deref() {
         return Some(AuthType::from_name(selected));
     }

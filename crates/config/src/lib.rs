@@ -48,7 +48,7 @@ mod validate;
 mod write;
 
 pub use approval::{ApprovalDecision, ApprovalModeError, ApprovalRequest, resolve_approval};
-pub use auth::{AuthType, select_auth_type};
+pub use auth::{AuthType, replaced_auth_type, select_auth_type};
 pub use consent::Accepted;
 pub use context::{ContextFile, ContextFiles, ContextOptions};
 pub use dotenv::DotEnv;

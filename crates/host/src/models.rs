@@ -32,6 +32,13 @@ impl Setup {
         Ok(pollux_models::assemble(&self.models_options())?)
     }
 
+    /// Reports that a key is used instead of the configured sign-in method, if it is.
+    pub(crate) fn report_sign_in(&self) {
+        if let Some(notice) = pollux_models::sign_in_notice(&self.models_options()) {
+            self.request.notices.warning(&notice);
+        }
+    }
+
     /// Returns true if no setting, credential or model name selects a service.
     pub(crate) fn is_undecided(&self) -> bool {
         pollux_models::is_undecided(&self.models_options())

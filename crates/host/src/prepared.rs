@@ -56,6 +56,7 @@ impl Prepared {
 
     fn of(setup: Setup, chosen: ChosenSession) -> Result<Self, SessionFailure> {
         let models = setup.decided_models()?;
+        setup.report_sign_in();
         let overrides = setup.prompt_overrides()?;
         let spending = setup.spending(&chosen.figures)?;
         let facts = facts(&setup, &chosen);

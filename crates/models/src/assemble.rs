@@ -55,6 +55,16 @@ pub fn is_undecided(options: &ModelsOptions) -> bool {
         && route(&options.startup_model, &configs, &nobody).is_geminis()
 }
 
+/// Returns a notice for the user if the startup model is requested with `GEMINI_API_KEY` although
+/// the configuration selects another sign-in method.
+pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
+    let SignInContext { settings, environment, .. } = &sign_in(options);
+    let notice = auth::replacement_notice(settings, environment)?;
+    let configs = ModelConfigs::new(options.settings.value("modelConfigs"));
+    let startup = route(&options.startup_model, &configs, &defaults(options));
+    (options.replay.is_none() && startup.is_geminis()).then_some(notice)
+}
+
 /// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires
 /// a key, the key must be set. A key for another vendor that can be the only one is sufficient too.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use pollux_config::environment::names;
-use pollux_config::{AuthSettings, AuthType, Environment, select_auth_type};
+use pollux_config::{AuthSettings, AuthType, Environment, replaced_auth_type, select_auth_type};
 use pollux_net::{Authoriser, FixedCredentials};
 use pollux_protocol::{ModelError, ModelErrorKind};
 
@@ -94,7 +94,7 @@ fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`]: no method is chosen, another method is enforced, or the name is
-/// unknown. The messages are those of Gemini CLI.
+/// unknown. Except for the missing key, the messages are those of Gemini CLI.
 pub(crate) fn select(
     settings: &AuthSettings,
     environment: &Environment,
@@ -107,8 +107,8 @@ pub(crate) fn select(
             "The auth type '{enforced}' is enforced, but no authentication is configured."
         ))),
         (None, None) => Err(refused(format!(
-            "Please set an Auth method in your {} or specify one of the following environment variables before running: GEMINI_API_KEY, OPENAI_API_KEY\nGet a Gemini API key at {KEY_PAGE}, or use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work without one.",
-            user_settings.display()
+            "No API key is set. Get one at {KEY_PAGE}, then run: export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to {}\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well.",
+            user_settings.with_file_name(".env").display()
         ))),
         (Some(AuthType::Other(_)), _) => Err(refused("Invalid auth method selected.")),
         (Some(chosen), Some(enforced)) if chosen != AuthType::from_name(enforced) => {
@@ -117,7 +117,33 @@ pub(crate) fn select(
                 chosen.as_str()
             )))
         }
+        (Some(chosen), Some(_)) if !chosen.is_supported() => Err(refused(format!(
+            "The settings enforce {} (security.auth.enforcedType), which Pollux does not support yet.",
+            described(&chosen)
+        ))),
         (Some(chosen), _) => Ok(chosen),
+    }
+}
+
+/// Returns the notice that a key is used instead of the requested sign-in method, if it is.
+pub(crate) fn replacement_notice(
+    settings: &AuthSettings,
+    environment: &Environment,
+) -> Option<String> {
+    let replaced = replaced_auth_type(settings, environment)?;
+    let (method, name) = (described(&replaced), replaced.as_str());
+    Some(format!(
+        "The configuration selects {method} ({name}), which Pollux does not support yet. GEMINI_API_KEY is used instead."
+    ))
+}
+
+/// Returns a description of a sign-in method that Pollux does not support.
+fn described(method: &AuthType) -> &str {
+    match method {
+        AuthType::OauthPersonal => "the Google sign-in",
+        AuthType::VertexAi => "Vertex AI",
+        AuthType::ComputeDefaultCredentials => "the credentials of the machine",
+        supported => supported.as_str(),
     }
 }
 
@@ -136,17 +162,14 @@ pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String
             "The sign-in through a gateway is selected, but GOOGLE_GEMINI_BASE_URL is not set. Set it to the gateway's address.",
         )),
         AuthType::GeminiApiKey | AuthType::Gateway => Ok(key),
-        AuthType::OauthPersonal => Err(unsupported("the Google sign-in")),
-        AuthType::VertexAi => Err(unsupported("Vertex AI")),
-        AuthType::ComputeDefaultCredentials => Err(unsupported("the credentials of the machine")),
+        AuthType::OauthPersonal | AuthType::VertexAi | AuthType::ComputeDefaultCredentials => {
+            Err(refused(format!(
+                "Pollux does not support {} yet. Get a Gemini API key at {KEY_PAGE} and set GEMINI_API_KEY. It is used whatever the settings select.",
+                described(chosen)
+            )))
+        }
         AuthType::Other(_) => Err(refused("Invalid auth method selected.")),
     }
-}
-
-fn unsupported(method: &str) -> ModelError {
-    refused(format!(
-        "Pollux does not support {method} yet. Use a Gemini API key: get one at {KEY_PAGE}, set GEMINI_API_KEY, and set \"security.auth.selectedType\" to \"gemini-api-key\" if it selects another method."
-    ))
 }
 
 fn refused(message: impl Into<String>) -> ModelError {

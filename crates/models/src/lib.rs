@@ -52,7 +52,7 @@ mod services;
 mod surrogates;
 mod wiring;
 
-pub use assemble::{assemble, is_undecided, undecided};
+pub use assemble::{assemble, is_undecided, sign_in_notice, undecided};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream};
 pub use options::{ModelsOptions, ReplaySource};

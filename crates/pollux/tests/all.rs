@@ -55,6 +55,7 @@ mod suite {
     mod sandbox_systems;
     mod sessions;
     mod shell;
+    mod sign_in;
     mod stage;
     mod stream;
     mod structured;

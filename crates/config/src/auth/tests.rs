@@ -22,15 +22,44 @@ fn order() {
         (None, &[key], Some("gemini-api-key")),
         (None, &[key, url], Some("gemini-api-key")),
         (None, &[url], Some("gateway")),
-        (None, &[key, vertex], Some("vertex-ai")),
+        (None, &[vertex], Some("vertex-ai")),
         (None, &[key, ("GOOGLE_GENAI_USE_VERTEXAI", "1")], Some("gemini-api-key")),
         (None, &[vertex, ("GOOGLE_GENAI_USE_GCA", "true")], Some("oauth-personal")),
         (None, &[("CLOUD_SHELL", "true")], Some("compute-default-credentials")),
-        (Some("oauth-personal"), &[key], Some("oauth-personal")),
+        (Some("oauth-personal"), &[], Some("oauth-personal")),
         (Some("cloud-shell"), &[], Some("compute-default-credentials")),
         (Some("new-thing"), &[], Some("new-thing")),
     ];
     for (selected, pairs, expected) in cases {
         assert_eq!(select(*selected, pairs).as_deref(), *expected, "{selected:?} {pairs:?}");
+    }
+}
+
+#[test]
+fn a_key_replaces_a_method_that_pollux_does_not_support() {
+    let key = ("GEMINI_API_KEY", "k");
+    let gca = ("GOOGLE_GENAI_USE_GCA", "true");
+    let vertex = ("GOOGLE_GENAI_USE_VERTEXAI", "true");
+    let table: &[(Case, Option<&str>)] = &[
+        ((Some("oauth-personal"), &[key], Some("gemini-api-key")), None),
+        ((Some("vertex-ai"), &[key], Some("gemini-api-key")), None),
+        ((Some("cloud-shell"), &[key], Some("gemini-api-key")), None),
+        ((None, &[key, gca], Some("gemini-api-key")), None),
+        ((None, &[key, vertex], Some("gemini-api-key")), None),
+        ((Some("oauth-personal"), &[("GEMINI_API_KEY", " ")], Some("oauth-personal")), None),
+        ((Some("new-thing"), &[key], Some("new-thing")), None),
+        ((Some("gateway"), &[key], Some("gateway")), None),
+        ((Some("oauth-personal"), &[key], Some("oauth-personal")), Some("oauth-personal")),
+        ((Some("oauth-personal"), &[key], Some("oauth-personal")), Some("gemini-api-key")),
+    ];
+    for ((selected, pairs, expected), enforced) in table {
+        let settings = AuthSettings {
+            selected_type: selected.map(str::to_owned),
+            enforced_type: enforced.map(str::to_owned),
+        };
+        let environment = Environment::from_pairs(pairs.iter().copied());
+        let used = select_auth_type(&settings, &environment);
+        let used = used.as_ref().map(AuthType::as_str);
+        assert_eq!(used, *expected, "{selected:?} {pairs:?} {enforced:?}");
     }
 }

@@ -34,7 +34,7 @@ fn messages_that_programs_match_are_kept() {
     let none = settings(None, None);
     assert_eq!(
         check(&none, &[]).unwrap_err(),
-        "Please set an Auth method in your /home/u/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY, OPENAI_API_KEY\nGet a Gemini API key at https://aistudio.google.com/apikey, or use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work without one."
+        "No API key is set. Get one at https://aistudio.google.com/apikey, then run: export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to /home/u/.gemini/.env\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well."
     );
     assert_eq!(
         check(&settings(Some("what"), None), &[KEY]).unwrap_err(),
@@ -51,10 +51,13 @@ fn messages_that_programs_match_are_kept() {
 }
 
 #[test]
-fn what_is_not_spoken_yet_names_the_key_route() {
+fn what_is_not_supported_yet_works_with_a_key() {
     for selected in ["oauth-personal", "vertex-ai", "compute-default-credentials", "cloud-shell"] {
-        let message = check(&settings(Some(selected), None), &[KEY]).unwrap_err();
+        let message = check(&settings(Some(selected), None), &[]).unwrap_err();
         assert!(message.contains("GEMINI_API_KEY") && message.contains(KEY_PAGE), "{message}");
+        assert_eq!(check(&settings(Some(selected), None), &[KEY]).unwrap(), "k");
+        let message = check(&settings(Some(selected), Some(selected)), &[KEY]).unwrap_err();
+        assert!(message.contains("security.auth.enforcedType"), "{message}");
     }
     for (selected, variable) in
         [("gemini-api-key", "GEMINI_API_KEY"), ("gateway", "GOOGLE_GEMINI_BASE_URL")]

@@ -1,4 +1,4 @@
-use pollux_models::{ModelsOptions, ReplaySource, assemble};
+use pollux_models::{ModelsOptions, ReplaySource, assemble, sign_in_notice};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use pollux_testkit::{ModelServer, reply};
 
@@ -14,11 +14,7 @@ fn refused(options: &ModelsOptions) -> ModelError {
 fn what_is_wrong_is_said_before_any_request() {
     let error = refused(&options(&[]));
     assert_eq!((error.kind, error.type_name), (ModelErrorKind::Auth, "FatalAuthenticationError"));
-    assert!(
-        error
-            .message
-            .starts_with("Please set an Auth method in your /home/u/.gemini/settings.json or")
-    );
+    assert!(error.message.starts_with("No API key is set. Get one at https://"), "{error}");
 
     let error = refused(&options(&[("GEMINI_API_KEY", "k"), ("GOOGLE_GEMINI_BASE_URL", "nope")]));
     assert_eq!(
@@ -32,6 +28,24 @@ fn what_is_wrong_is_said_before_any_request() {
 
     let error = refused(&options(&[("GOOGLE_GENAI_USE_VERTEXAI", "true")]));
     assert!(error.message.contains("Vertex AI"), "{error}");
+}
+
+#[test]
+fn a_key_instead_of_the_sign_in_is_reported_for_models_of_gemini() {
+    let variables = [("GEMINI_API_KEY", "k"), ("OPENAI_API_KEY", "k")];
+    let oauth = [("GOOGLE_GENAI_USE_GCA", "true")];
+    for (variables, model, is_reported) in [
+        (&[&variables[..], &oauth].concat(), "auto", true),
+        (&[&variables[..], &oauth].concat(), "openai/gpt-5", false),
+        (&variables.to_vec(), "auto", false),
+    ] {
+        let options =
+            ModelsOptions { startup_model: model.to_owned(), ..options(variables.as_slice()) };
+        assert!(assemble(&options).is_ok(), "{model}");
+        let notice = sign_in_notice(&options);
+        assert_eq!(notice.is_some(), is_reported, "{model} {notice:?}");
+        assert!(notice.is_none_or(|notice| notice.contains("the Google sign-in")));
+    }
 }
 
 #[tokio::test]

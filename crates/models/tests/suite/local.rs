@@ -102,10 +102,10 @@ async fn without_a_key_the_message_names_what_was_found() {
     assert!(is_undecided(&options));
     let error = undecided(&options, &discover(&ports(&options.environment)).await);
     assert_eq!((error.kind, error.type_name), (ModelErrorKind::Auth, "FatalAuthenticationError"));
-    assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
+    assert!(error.message.starts_with("No API key is set. "), "{error}");
     let lines: Vec<&str> = error.message.lines().collect();
     assert_eq!(
-        lines[2..],
+        lines[3..],
         [
             format!(
                 "Ollama at {} with small:latest, big:7b was found on this machine: use it with --model local/small:latest.",

@@ -85,7 +85,7 @@ async fn a_missing_key_is_named_at_the_start() {
 
     // Nothing is configured: the error names the available alternatives.
     let error = refused(&asking("auto", &[("MISTRAL_API_KEY", "k")]));
-    assert!(error.message.starts_with("Please set an Auth method in your "), "{error}");
+    assert!(error.message.starts_with("No API key is set. "), "{error}");
     assert!(
         error.message.ends_with(
             "\nMISTRAL_API_KEY is set: use a model of Mistral with --model mistral/NAME."

@@ -75,7 +75,8 @@ fn sign_ins_that_are_not_there_yet_say_what_to_do() {
     for kind in ["oauth-personal", "vertex-ai", "compute-default-credentials"] {
         let stage = Stage::new();
         stage.home.settings(&json!({"security": {"auth": {"selectedType": kind}}}));
-        let run = stage.pollux(&["-o", "json", "-p", "go"]).run();
+        let program = stage.pollux(&["-o", "json", "-p", "go"]).env_remove("GEMINI_API_KEY");
+        let run = program.run();
         run.assert_code(41);
         assert!(
             run.json()["error"]["message"].as_str().unwrap().contains("GEMINI_API_KEY"),
