@@ -245,6 +245,8 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
         // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.
         (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(KeyPress::Enter),
+        // The Esc key of the kitty protocol.
+        (b"27" | b"27;1", b'u') => Meaning::Pressed(KeyPress::Escape),
         (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(KeyPress::Newline),
         (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(KeyPress::Newline),
         (b"1;3" | b"1;5", last) => cursor_key(last, true),

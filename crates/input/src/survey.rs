@@ -73,9 +73,7 @@ impl Survey {
         let line = line.trim();
         let Some(question) = self.current() else { return SurveyStep::Done(self.answers.clone()) };
         if line.is_empty() {
-            return SurveyStep::Again(
-                "Type an answer and press Enter; Ctrl-C stops the work.".to_owned(),
-            );
+            return SurveyStep::Again("Type an answer and press Enter; Esc declines.".to_owned());
         }
         match read(question, line) {
             Ok(answer) => self.answers.push(answer),

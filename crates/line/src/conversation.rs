@@ -107,7 +107,10 @@ pub(super) struct Conversation<'a> {
     /// Input for a command that waits for it.
     typing: Typing,
     queue: VecDeque<String>,
+    /// Time of a Ctrl-C that had nothing to stop and nothing to clear.
     interrupted: Option<Instant>,
+    /// True after the agent was asked to stop the work.
+    is_stopping: bool,
     /// True after the end of input: queued prompts still run.
     ending: bool,
     /// True if the user has sent at least one prompt or command in this session.
@@ -135,6 +138,7 @@ impl<'a> Conversation<'a> {
             typing: Typing::default(),
             queue: VecDeque::new(),
             interrupted: None,
+            is_stopping: false,
             ending: false,
             spoken: false,
             over: None,
@@ -208,33 +212,44 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Handles Ctrl-C: stops the work; a second one within two seconds ends the program.
+    /// Handles Ctrl-C: stops the work or clears the line. A second one within two seconds ends the
+    /// program, if neither had anything else to do.
     pub(super) fn interrupt(&mut self) {
         self.decoder.end_paste();
         self.page.restart_input_line();
-        if self.interrupted.take().is_some_and(|at| at.elapsed() < TWICE) {
-            self.over = Some(ConversationEnd::Finished);
+        let earlier = self.interrupted.take();
+        if self.stop() {
             return;
         }
-        match std::mem::replace(&mut self.work, Work::Idle) {
-            Work::Idle if !self.draft.is_empty() => {
-                self.draft.clear();
-                return;
-            }
-            Work::Idle => self.page.line("Press Ctrl-C again to exit."),
+        if !self.draft.is_empty() {
+            self.draft.clear();
+        } else if earlier.is_some_and(|at| at.elapsed() < TWICE) {
+            self.over = Some(ConversationEnd::Finished);
+        } else {
+            self.page.line("Press Ctrl-C again to exit.");
+            self.interrupted = Some(Instant::now());
+        }
+    }
+
+    /// Stops the work; returns false if there is none, or if it is being stopped already.
+    fn stop(&mut self) -> bool {
+        match &self.work {
+            Work::Idle => return false,
             Work::Preparing { task, .. } => {
                 task.abort();
                 self.drop_queue();
                 self.page.line("Request cancelled.");
+                self.go_on();
             }
-            running @ Work::Running(_) => {
-                self.work = running;
+            Work::Running(_) if self.is_stopping => return false,
+            Work::Running(_) => {
+                self.is_stopping = true;
                 self.drop_queue();
                 self.questions.clear();
                 self.wish(Op::Cancel);
             }
         }
-        self.interrupted = Some(Instant::now());
+        true
     }
 
     /// Handles an event of the agent.
@@ -292,7 +307,6 @@ impl<'a> Conversation<'a> {
         if line.trim().is_empty() {
             return;
         }
-        self.interrupted = None;
         (self.setting.record)(&line);
         if matches!(self.work, Work::Idle) {
             self.begin(line);
@@ -377,6 +391,7 @@ impl<'a> Conversation<'a> {
     /// Handles the end of the work: starts the next queued prompt.
     fn go_on(&mut self) {
         self.work = Work::Idle;
+        self.is_stopping = false;
         if let Some(next) = self.queue.pop_front() {
             self.page.line(&format!("{}{}", self.label_of_prompt(), first_line(&next)));
             self.begin(next);

@@ -57,7 +57,7 @@ pub(crate) fn greeting(version: &str, facts: &SessionFacts, last: &LastMessages)
     let mut lines = vec![
         format!("Pollux {version}. Model: {model}. Mode: {}.", mode.flag()),
         format!("Folder: {} ({trust}).", folder.display()),
-        "/help lists the commands. A final backslash continues a line. Ctrl-C stops the turn, Ctrl-D quits."
+        "/help lists the commands. A final backslash continues a line. Esc stops the turn, Ctrl-D quits."
             .to_owned(),
     ];
     if let Some(state) = resumed {

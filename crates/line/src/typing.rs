@@ -77,8 +77,7 @@ impl Typing {
         let screen = self.screens.get(call_id).map_or("", String::as_str);
         let lines: Vec<&str> = screen.lines().collect();
         let mut reported = lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec();
-        reported
-            .push("The command waits for input. What you type goes to it; Ctrl-C stops the work.");
+        reported.push("The command waits for input. What you type goes to it; Esc stops the work.");
         Some(format!("    {}", reported.join("\n    ")))
     }
 

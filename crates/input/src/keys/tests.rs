@@ -41,6 +41,7 @@ fn bytes_mean_keys() {
         ),
         (b"\x1b[200~a\rb\tc\x04\x1b[A\x1b[201~\r", &[text("a\nb\tc"), Key::Enter]),
         (b"a\xff\xfeb\r", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
+        (b"\x1b[27u\x1b[27;1u", &[Key::Escape, Key::Escape]),
         (b"\x1b[15~\x1b[?62;22cx", &[text("x")]),
         (b"\x1b\x1b[A", &[Key::Up]),
         // An interrupted sequence does not swallow the following input.

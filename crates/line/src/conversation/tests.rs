@@ -349,7 +349,68 @@ fn an_interrupt_stops_the_work_and_then_the_program() {
     talk.event(&agent.ended());
     assert_eq!((agent.asked().len(), talk.over), (0, None), "what waited is not sent");
     talk.interrupt();
+    assert_eq!(talk.over, None, "the first interrupt stopped the work");
+    assert!(printed(&mut talk).contains("Press Ctrl-C again to exit."));
+    talk.interrupt();
     assert_eq!(talk.over, Some(ConversationEnd::Finished));
+}
+
+#[test]
+fn interrupts_during_the_work_announce_the_end_before_it_comes() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"one\r", InputMode::Raw);
+    agent.asked();
+    talk.interrupt();
+    talk.interrupt();
+    assert_eq!((agent.asked(), talk.over), (vec!["cancel".to_owned()], None));
+    assert!(printed(&mut talk).contains("Press Ctrl-C again to exit."));
+    talk.interrupt();
+    assert_eq!(talk.over, Some(ConversationEnd::Finished), "work that does not stop");
+}
+
+#[test]
+fn typing_resets_the_count_of_interrupts() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.interrupt();
+    talk.typed(b"a", InputMode::Raw);
+    talk.interrupt();
+    assert!(talk.draft.is_empty() && talk.over.is_none());
+    talk.interrupt();
+    talk.typed(b"b\x7f", InputMode::Raw);
+    talk.interrupt();
+    assert_eq!(talk.over, None);
+}
+
+#[test]
+fn an_escape_key_stops_the_work_and_rejects() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    let escape = |talk: &mut Conversation<'_>| {
+        talk.typed(b"\x1b", InputMode::Raw);
+        talk.escape_ended();
+    };
+    escape(&mut talk);
+    assert_eq!(agent.asked(), [""; 0], "nothing is under way");
+    talk.typed(b"one\rtwo\rha", InputMode::Raw);
+    agent.asked();
+    talk.event(&agent.question("c"));
+    talk.typed(b"may", InputMode::Raw);
+    escape(&mut talk);
+    assert_eq!(agent.asked(), ["c Cancel"]);
+    talk.typed(b"\x12", InputMode::Raw);
+    escape(&mut talk);
+    assert_eq!(agent.asked(), [""; 0], "the key ended the search");
+    escape(&mut talk);
+    escape(&mut talk);
+    assert_eq!(agent.asked(), ["cancel"]);
+    assert!(printed(&mut talk).contains("not sent: 1"));
+    talk.event(&agent.ended());
+    talk.typed(b"lf\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["prompt half"], "the draft stays");
+    escape(&mut talk);
+    assert_eq!(agent.asked(), ["cancel"], "the next work can be stopped");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pollux_input::{EditOutcome, EditProposal, InputMode, KeyPress};
-use pollux_protocol::Op;
+use pollux_protocol::{Op, QuestionOutcome};
 
 use super::Conversation;
 
@@ -34,12 +34,16 @@ impl Conversation<'_> {
             if self.over.is_some() {
                 return;
             }
+            self.interrupted = None;
             // Characters of the same chunk are shown before their line ends.
             if key == KeyPress::Enter && !self.page.is_echoing() {
                 self.show();
             }
             // Answers and input for commands have one line.
             let as_line = if key == KeyPress::Newline { KeyPress::Enter } else { key.clone() };
+            if key == KeyPress::Escape && self.escape() {
+                continue;
+            }
             if !self.questions.is_empty() {
                 self.edit_answer(as_line, is_one_line);
             } else if self.typing.is_asked() {
@@ -48,6 +52,21 @@ impl Conversation<'_> {
                 self.edit_draft(key);
             }
         }
+    }
+
+    /// Handles the Esc key: rejects at a question, otherwise stops the work. Returns false if the
+    /// key has another meaning: it ends a search.
+    fn escape(&mut self) -> bool {
+        let is_asked = !self.questions.is_empty();
+        let editor = if is_asked { &self.answer } else { &self.draft };
+        if editor.search_label().is_some() {
+            return false;
+        }
+        if is_asked {
+            self.reply(QuestionOutcome::Cancel);
+            return true;
+        }
+        self.stop()
     }
 
     fn edit_draft(&mut self, key: KeyPress) {

@@ -520,6 +520,44 @@ fn two_interrupts_end_the_program() {
 }
 
 #[test]
+fn an_interrupt_after_a_stopped_turn_clears_the_new_line() {
+    let talk = Talk::with([reply().text("One").stall_after(1), reply().text("Fresh.")]);
+    talk.type_line("go");
+    talk.wait_for_text("One");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    talk.terminal.send("a new prompt");
+    talk.wait_for_text("> a new prompt");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_prompt();
+    talk.type_line("again");
+    talk.wait_for_text("Fresh.");
+    talk.end();
+}
+
+#[test]
+fn the_escape_key_stops_a_turn_and_rejects_a_change() {
+    let stalled = reply().text("One").stall_after(1);
+    let talk = editing([stalled, edit("two", "zwei"), reply().text("Understood.")]);
+    talk.type_line("go");
+    talk.wait_for_text("One");
+    talk.terminal.send("\u{1b}");
+    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_prompt();
+    talk.type_line("edit it");
+    talk.wait_for_text("Choose 1-4:");
+    talk.terminal.send("\u{1b}");
+    talk.terminal
+        .wait_for(|screen| screen.contents().matches("Request cancelled.").count() == 2, SOON);
+    talk.wait_for_prompt();
+    assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
+    talk.type_line("go on");
+    talk.wait_for_text("Understood.");
+    talk.end();
+}
+
+#[test]
 fn a_failure_is_reported_and_the_conversation_goes_on() {
     let talk = Talk::with([errors::bad_request("Not this."), reply().text("Better.")]);
     talk.type_line("one");
