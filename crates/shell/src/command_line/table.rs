@@ -26,7 +26,8 @@ pub(super) struct Usage {
     /// Options without value, as written: `-l`, `--all`. `-<number>` stands for `-5` and the like.
     pub(super) flags: Vec<String>,
     /// Options with a value, as written, and the kind of the value. The file groups them by kind:
-    /// `options.number = ["-n", "--lines"]`.
+    /// `options.number = ["-n", "--lines"]`. After a kind, `?` stands for a value that may be
+    /// omitted and that is never a separate word, and `$` for one that may be omitted at the end.
     #[serde(deserialize_with = "options_by_name")]
     pub(super) options: BTreeMap<String, Kind>,
     /// Names of sets in `shared` whose flags and options are also part of this usage.
@@ -81,6 +82,9 @@ pub(super) struct Kind {
     pub(super) form: Form,
     /// True if the value may be omitted. If present, the value is attached to the option.
     pub(super) is_optional: bool,
+    /// True if the value may be omitted at the end of the line. Everywhere else, the next word is
+    /// the value (`git branch --merged`).
+    pub(super) is_optional_at_end: bool,
 }
 
 /// Form of a word.
@@ -169,9 +173,10 @@ fn fill(patterns: &toml::Table, key: &str, value: toml::Value) -> (String, toml:
 
 impl Kind {
     fn read(text: &str) -> Result<Self, String> {
+        let form = text.trim_end_matches(['?', '$']);
         let is_optional = text.ends_with('?');
-        let form = if is_optional { &text[..text.len() - 1] } else { text };
-        Ok(Self { form: Form::read(form)?, is_optional })
+        let is_optional_at_end = text.ends_with('$');
+        Ok(Self { form: Form::read(form)?, is_optional, is_optional_at_end })
     }
 }
 

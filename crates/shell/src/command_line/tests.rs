@@ -3,6 +3,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 mod known;
+mod values;
 
 fn line(text: &str) -> CommandLine {
     read(text, Dialect::Bash)

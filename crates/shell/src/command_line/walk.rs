@@ -181,10 +181,15 @@ impl<'a> Walk<'a> {
     /// Reads a value that is the next word.
     fn value(&mut self, kind: &Kind) -> Result<(), Stop> {
         let Some(word) = self.words.get(self.at) else {
+            if kind.is_optional_at_end {
+                return Ok(());
+            }
             let option = self.words[self.at - 1].shown().into_owned();
             return Err((self.at - 1, Unfamiliar::Option(option)));
         };
-        if matches!((word, &kind.form), (Word::Pattern(_), Form::Read)) {
+        // If the program takes no value here, it reads the word as another option.
+        let is_option = word.literal().is_some_and(may_be_option);
+        if is_option || matches!((word, &kind.form), (Word::Pattern(_), Form::Read)) {
             return Err((self.at, Unfamiliar::Operand(word.shown().into_owned())));
         }
         if matches!(kind.form, Form::Write) {
@@ -318,6 +323,16 @@ fn file(word: &Word) -> String {
         Word::Unknown(_) => "?".to_owned(),
         word => word.shown().into_owned(),
     }
+}
+
+/// Returns true for a text that a program may read as an option: it begins with `-`, and is neither
+/// `-` nor a negative number with a unit.
+fn may_be_option(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('-') else { return false };
+    let unit = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_unit = unit.len() < 2 && unit.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_number = unit.len() < rest.len() && is_unit;
+    !rest.is_empty() && !is_number
 }
 
 /// Returns true for digits with an optional sign, fraction and unit.
