@@ -139,6 +139,14 @@ impl SimpleCommand {
         if self.has_more {
             return Err(Unfamiliar::Computed("…".to_owned()));
         }
+        let is_response_file =
+            |word: &&Word| word.literal().is_some_and(|text| text.starts_with('@'));
+        let mut unnamed = self.words.iter().skip(named.max(1));
+        if usage.response_files
+            && let Some(word) = unnamed.find(is_response_file)
+        {
+            return Err(Unfamiliar::Operand(word.shown().into_owned()));
+        }
         let mut walk = Walk::new(usage, &self.words);
         match walk.all() {
             Ok(()) => Ok(KnownCommand { does: walk.does }),

@@ -46,6 +46,8 @@ pub(super) struct Usage {
     pub(super) written: Vec<String>,
     /// Minimum number of operands. With fewer, the program reads commands from its standard input.
     pub(super) min_operands: usize,
+    /// True if each word `@FILE` stands for the arguments in that file.
+    pub(super) response_files: bool,
     /// True if words that begin with a single `-` are whole options, not groups of letters.
     pub(super) single_dash: bool,
     /// True if options may not follow the first operand: from there on, all words are operands.
