@@ -46,7 +46,7 @@ pub struct FittingParts {
     /// each.
     pub open_tasks: Box<dyn Fn() -> Vec<String> + Send + Sync>,
     /// Workspace with the files that tools have read and changed.
-    pub workspace: Arc<Workspace>,
+    pub workspace: Live<Workspace>,
     /// Folder of plans.
     pub plans: PathBuf,
     /// True if the user can undo a compression.

@@ -227,7 +227,7 @@ impl Setup {
         FittingParts {
             outputs: self.project.tool_outputs_dir(session_id),
             open_tasks: self.open_tasks(session_id),
-            workspace: Arc::clone(&self.workspace),
+            workspace: self.workspace.clone(),
             plans: self.plans_directory(session_id),
             interactive: self.is_interactive(),
         }
@@ -253,7 +253,7 @@ impl Setup {
         mode: Live<ApprovalMode>,
     ) -> ToolContext {
         ToolContext {
-            workspace: Arc::clone(&self.workspace),
+            workspace: self.workspace.clone(),
             files: Arc::clone(&self.request.files),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: self.loaded.environment.for_children(),
@@ -272,7 +272,7 @@ impl Setup {
             interactive: self.is_interactive(),
             context_for: memory.lookup(),
             web: self.web_access(),
-            sandbox: Arc::new(self.sandbox_places()),
+            sandbox: self.sandbox_inputs(),
         }
     }
 
@@ -307,7 +307,7 @@ impl Setup {
             date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
             platform: node_platform().to_owned(),
             temporary_directory: self.project.temporary_dir.clone(),
-            workspace: self.folders.clone(),
+            workspace: self.folders(),
             tree: has_tree.then(|| self.tree()),
             memory: memory.project_section(),
         }
@@ -318,7 +318,8 @@ impl Setup {
     /// Returns the folders of the workspace as trees.
     fn tree(&self) -> String {
         let options = self.ignore_options();
-        let trees = self.folders.iter().map(|folder| {
+        let workspace = self.workspace.get();
+        let trees = workspace.roots().map(|folder| {
             folder_tree(folder, Some(&IgnoreRules::new(folder, &options)), MAX_TREE_ITEMS)
         });
         trees.collect::<Vec<_>>().join("\n")

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pollux_agent::SessionMemory;
 use pollux_config::context::{self, ContextFile, ContextFiles, ContextOptions};
 use pollux_config::{Accepted, Places, Settings};
-use pollux_fs::{Expectation, WriteOptions};
+use pollux_fs::{Expectation, Workspace, WriteOptions};
 use pollux_protocol::{DISCOVERED_CONTEXT, History, Live, Part, estimate};
 use pollux_tools::{ContextLookup, with_fact};
 
@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 20;
 /// Context files of a conversation. The text of the user's own files is shared with the agent.
 pub(crate) struct Memory {
     places: Places,
-    workspace: Vec<PathBuf>,
+    workspace: Live<Workspace>,
     private_memory_dir: PathBuf,
     trusted: bool,
     accepted: Accepted,
@@ -35,7 +35,7 @@ impl Memory {
     pub(crate) fn read(setup: &Setup) -> Self {
         let memory = Self {
             places: setup.places.clone(),
-            workspace: setup.folders.clone(),
+            workspace: setup.workspace.clone(),
             private_memory_dir: setup.project.memory_dir(),
             trusted: setup.loaded.trust.is_trusted(),
             accepted: setup.loaded.accepted.clone(),
@@ -44,7 +44,7 @@ impl Memory {
             files: Mutex::default(),
             reported: Live::default(),
         };
-        let files = context::discover(&memory.options());
+        let files = context::discover(&memory.options(&memory.folders()));
         files.warnings.iter().for_each(|warning| setup.request.notices.warning(warning));
         if setup.options.debug {
             for file in files.by_origin().flat_map(|(_, files)| files) {
@@ -71,7 +71,7 @@ impl Memory {
     pub(crate) fn lookup(self: &Arc<Self>) -> Option<ContextLookup> {
         let memory = Arc::clone(self);
         let look = move |path: &Path| {
-            let found = memory.files().jit(&memory.options(), path);
+            let found = memory.files().jit(&memory.options(&memory.folders()), path);
             (!found.is_empty()).then(|| context::blocks(&found))
         };
         self.trusted.then(|| -> ContextLookup { Arc::new(look) })
@@ -113,7 +113,7 @@ impl Memory {
     /// Reads all context files again. The next prompt reports the changes to the model; files of
     /// sub-folders are sent again when a tool touches these folders.
     pub(crate) fn reload(&self) -> String {
-        let new = context::discover(&self.options());
+        let new = context::discover(&self.options(&self.folders()));
         let (mut count, mut size) = (0, 0.0);
         for file in new.by_origin().flat_map(|(_, files)| files) {
             count += 1;
@@ -162,10 +162,14 @@ impl Memory {
         section.unwrap_or_default()
     }
 
-    fn options(&self) -> ContextOptions<'_> {
+    fn folders(&self) -> Vec<PathBuf> {
+        self.workspace.get().roots().map(Path::to_owned).collect()
+    }
+
+    fn options<'a>(&'a self, folders: &'a [PathBuf]) -> ContextOptions<'a> {
         ContextOptions {
             places: &self.places,
-            workspace: &self.workspace,
+            workspace: folders,
             private_memory_dir: Some(self.private_memory_dir.clone()),
             trusted: self.trusted,
             accepted: &self.accepted,

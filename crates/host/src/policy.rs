@@ -9,8 +9,8 @@ use pollux_config::{context, names as variables};
 use pollux_fs::EntryKind;
 use pollux_policy::{ConfinementFacts, Facts, Policy, Subject};
 use pollux_protocol::ConfinementLevel;
-use pollux_shell::sandbox::SandboxPlaces;
 use pollux_shell::{Dialect, Shell};
+use pollux_tools::SandboxInputs;
 use serde_json::Value;
 
 use crate::rules;
@@ -47,8 +47,7 @@ impl Setup {
         Facts {
             interactive: self.is_interactive(),
             trusted: self.loaded.trust.is_trusted(),
-            folder: self.request.folder.clone(),
-            workspace: self.folders.clone(),
+            workspace: self.workspace.clone(),
             plans_directory: self.plans_directory(session_id),
             protected: self.protected_places(),
             dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
@@ -78,17 +77,14 @@ impl Setup {
         ConfinementFacts { support: None, allowed, yolo, auto_inspect }
     }
 
-    /// Returns the places that the confinement levels refer to.
-    pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
-        let (state, temporary) = (self.places.pollux_dir(), std::env::temp_dir());
-        let protected = self.protected_places();
-        let mut places =
-            SandboxPlaces::standard(&protected, self.folders.clone(), state, temporary);
-        let secrets = self.loaded.settings.texts("pollux.sandbox.secrets");
-        places
-            .secrets
-            .extend(secrets.into_iter().flatten().map(|path| self.request.folder.join(path)));
-        places
+    /// Returns the inputs of the confinement of commands.
+    pub(crate) fn sandbox_inputs(&self) -> SandboxInputs {
+        let secrets = self.loaded.settings.texts("pollux.sandbox.secrets").unwrap_or_default();
+        SandboxInputs {
+            protected: self.protected_places(),
+            state: self.places.pollux_dir(),
+            secrets: secrets.into_iter().map(|path| self.request.folder.join(path)).collect(),
+        }
     }
 
     fn protected_places(&self) -> ProtectedPlaces {
@@ -108,7 +104,8 @@ impl Setup {
         // A device is no file of the user, and a folder around the workspace stays writable.
         let is_device =
             |path: &Path| pollux_fs::info(path).is_ok_and(|info| info.kind == EntryKind::Special);
-        let is_around = |path: &Path| self.folders.iter().any(|folder| folder.starts_with(path));
+        let folders = self.folders();
+        let is_around = move |path: &Path| folders.iter().any(|folder| folder.starts_with(path));
         let files = policies.into_iter().flatten().chain(prompt);
         files.filter(move |path| !is_device(path) && !is_around(path))
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pollux_fs::{
     Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
 };
-use pollux_protocol::{Files, Notices, Part, PromptSource, SessionFailure};
+use pollux_protocol::{Files, Live, Notices, Part, PromptSource, SessionFailure};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
 use crate::setup::Setup;
@@ -41,7 +41,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(5);
 /// Service that expands the `@path` references of prompts with the settings of a run.
 #[derive(Clone)]
 pub(crate) struct Expander {
-    workspace: Arc<Workspace>,
+    workspace: Live<Workspace>,
     files: Arc<dyn Files>,
     ignore: IgnoreOptions,
     recursive_search: bool,
@@ -58,7 +58,7 @@ impl Expander {
     pub(crate) fn new(setup: &Setup, source: PromptSource) -> Self {
         let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
         Self {
-            workspace: Arc::clone(&setup.workspace),
+            workspace: setup.workspace.clone(),
             files: Arc::clone(&setup.request.files),
             ignore: setup.ignore_options(),
             recursive_search: setup.loaded.settings.boolean(is_recursive) && setup.offers("glob"),
@@ -78,7 +78,7 @@ impl Expander {
             return Ok(vec![Part::text(prompt)]);
         }
         let Self { workspace, files, ignore, recursive_search, source, .. } = self.clone();
-        let prompt = prompt.to_owned();
+        let (workspace, prompt) = (workspace.get(), prompt.to_owned());
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
             let (git, piped) = match source {

@@ -5,20 +5,22 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pollux_config::context;
-use pollux_config::protected::{ProtectedPlaces, Secrecy};
+use pollux_config::protected::ProtectedPlaces;
 use pollux_config::{
     Accepted, ApprovalRequest, Environment, LayerFileState, LoadOptions, Loaded, PendingSettings,
     Places, ProjectIdentity, TelemetrySettings, names as variables,
 };
 use pollux_fs::{EntryKind, IgnoreOptions, Workspace};
 use pollux_policy::PolicyFile;
-use pollux_protocol::{ApprovalMode, Notices, Origin, SessionRequest};
+use pollux_protocol::{ApprovalMode, Live, Notices, Origin, SessionRequest};
 use pollux_shell::{Dialect, Shell, command_line};
 
 use crate::idle;
 use crate::options::RunOptions;
 use crate::rules;
 use pollux_protocol::SessionFailure;
+
+pub(crate) mod workspace;
 
 /// Returns the options for reading the settings. Command lines of the project are parsed in the
 /// dialect of the current shell.
@@ -106,9 +108,7 @@ pub struct Setup {
     /// Time at which the settings began to be read.
     pub(crate) began: Timestamp,
     /// Workspace folders, with the rules about which paths may be read and written.
-    pub workspace: Arc<Workspace>,
-    /// Folders of the workspace, the project's first.
-    pub folders: Vec<PathBuf>,
+    pub workspace: Live<Workspace>,
     /// Rules of policy files, settings and options.
     pub rules: PolicyFile,
     /// Origin of the questions before the session runs.
@@ -152,14 +152,9 @@ impl Setup {
         let project = ProjectIdentity::resolve(&places, cwd);
         project.warning.iter().for_each(|warning| sink.warning(warning));
         report_place(&loaded, &places, cwd, sink);
-        let mut workspace = workspace(&request, &loaded, &places, &project);
-        let folders: Vec<PathBuf> = workspace.roots().map(Path::to_owned).collect();
-        for protected in ProtectedPlaces::new(&places, &environment).paths(&folders) {
-            if protected.secrecy == Secrecy::Credential {
-                workspace.deny(&protected.path);
-            }
-        }
-        let workspace = Arc::new(workspace);
+        let protected = ProtectedPlaces::new(&places, &environment);
+        let workspace = workspace::read(&request, &loaded, &places, &project, &protected);
+        let workspace = Live::new(workspace);
         let rules = rules::read(&options, &loaded, &places, &request, &agreed)?;
         Ok(Self {
             options,
@@ -172,7 +167,6 @@ impl Setup {
             telemetry,
             began,
             workspace,
-            folders,
             rules,
             origin,
             called_as,
@@ -201,6 +195,11 @@ impl Setup {
     /// Returns the file of the custom command that a prompt calls. This version cannot run it.
     pub(crate) fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
         idle::custom_command(prompt, &self.loaded, &self.places, &self.request.folder)
+    }
+
+    /// Returns the folders of the workspace, the project's first.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.workspace.get().roots().map(Path::to_owned).collect()
     }
 
     /// Returns the options that select the ignore files.
@@ -395,40 +394,6 @@ fn requested_model(request: &SessionRequest, loaded: &Loaded) -> String {
         .or(environment)
         .or(loaded.settings.text("model.name").filter(|name| !name.trim().is_empty()));
     asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
-}
-
-fn workspace(
-    request: &SessionRequest,
-    loaded: &Loaded,
-    places: &Places,
-    project: &ProjectIdentity,
-) -> Workspace {
-    let cwd = request.folder.as_path();
-    let mut workspace = Workspace::new(cwd.to_owned(), project.temporary_dir.clone());
-    let configured = loaded.settings.texts("context.includeDirectories").unwrap_or_default();
-    let configured = configured.iter().map(|folder| places.expand_home(folder));
-    let requested = request.further_folders.iter();
-    let requested = requested.map(|folder| places.expand_home(&folder.to_string_lossy()));
-    for given in configured.chain(requested) {
-        let folder = pollux_fs::absolute(cwd, &given);
-        if folder.is_dir() {
-            workspace.add_root(folder);
-        } else {
-            request
-                .notices
-                .warning(&format!("[WARN] Skipping unreadable directory: {}", folder.display()));
-        }
-    }
-    // In the user's own folder tools may touch only context files. Project settings may name other
-    // files, but never files that hold settings or credentials.
-    let names = context::names(&loaded.settings.context().file_names);
-    for name in
-        names.iter().filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
-    {
-        workspace.allow_memory_file(&places.gemini_dir().join(name));
-    }
-    workspace.deny(&project.memory_dir().join(".inbox"));
-    workspace
 }
 
 #[cfg(test)]

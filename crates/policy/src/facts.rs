@@ -1,10 +1,11 @@
-//! Inputs to decisions other than rules and calls, constant during a session.
+//! Inputs to decisions other than rules and calls. Only the workspace changes during a session.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use pollux_config::protected::ProtectedPlaces;
-use pollux_protocol::{ApprovalMode, ConfinementLevel};
+use pollux_fs::Workspace;
+use pollux_protocol::{ApprovalMode, ConfinementLevel, Live};
 use pollux_shell::Dialect;
 use pollux_shell::sandbox::SandboxSupport;
 
@@ -17,10 +18,8 @@ pub struct Facts {
     pub interactive: bool,
     /// True if the folder is trusted.
     pub trusted: bool,
-    /// Absolute path of the project's folder.
-    pub folder: PathBuf,
-    /// Absolute paths of the workspace folders.
-    pub workspace: Vec<PathBuf>,
+    /// Folders of the session, the project's first.
+    pub workspace: Live<Workspace>,
     /// Absolute path of the folder in which plan mode may write `.md` files.
     pub plans_directory: PathBuf,
     /// Locations from which the protected places are derived.
@@ -106,8 +105,7 @@ impl Default for Facts {
         Self {
             interactive: false,
             trusted: true,
-            folder: PathBuf::new(),
-            workspace: Vec::new(),
+            workspace: Live::new(Workspace::new("/nonexistent".into(), PathBuf::new())),
             plans_directory: PathBuf::new(),
             protected: ProtectedPlaces::default(),
             dialect: Dialect::Bash,
@@ -123,6 +121,22 @@ impl Default for Facts {
 }
 
 impl Facts {
+    /// Returns the absolute path of the project's folder.
+    pub fn folder(&self) -> PathBuf {
+        self.workspace.get().target().to_owned()
+    }
+
+    /// Returns the absolute paths of the workspace folders, the project's first.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.workspace.get().roots().map(Path::to_owned).collect()
+    }
+
+    /// Returns the workspace folders that exist, with links resolved.
+    pub(crate) fn real_folders(&self) -> Vec<PathBuf> {
+        let workspace = self.workspace.get();
+        workspace.roots().filter_map(|root| pollux_fs::real_path(root).ok()).collect()
+    }
+
     /// Returns the ruling for a call to which no rule applies.
     pub(crate) fn default_ruling(&self, mode: ApprovalMode) -> Ruling {
         match mode {
@@ -139,4 +153,13 @@ impl Facts {
             && !path.components().any(|component| component == Component::ParentDir)
             && path.extension().is_some_and(|extension| extension == "md")
     }
+}
+
+/// Returns a workspace of these folders.
+#[cfg(test)]
+pub(crate) fn workspace<P: Into<PathBuf>>(folders: impl IntoIterator<Item = P>) -> Live<Workspace> {
+    let mut folders = folders.into_iter().map(Into::into);
+    let mut workspace = Workspace::new(folders.next().unwrap_or_default(), "/temporary".into());
+    folders.for_each(|folder| workspace.add_root(folder));
+    Live::new(workspace)
 }

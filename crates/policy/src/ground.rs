@@ -54,9 +54,9 @@ fn is_editable(path: &Path, facts: &Facts) -> bool {
     if places.concerned(&real).is_some() {
         return false;
     }
-    let mut roots = facts.workspace.iter().filter_map(|root| pollux_fs::real_path(root).ok());
-    let below = roots.find_map(|root| real.strip_prefix(&root).ok().map(Path::to_owned));
-    below.is_some_and(|below| path_fault(&below).is_none())
+    let roots = facts.real_folders();
+    let below = roots.iter().find_map(|root| real.strip_prefix(root).ok());
+    below.is_some_and(|below| path_fault(below).is_none())
 }
 
 /// Returns true if `cd` leads to a directory of the workspace. A shell first resolves `..` in the
@@ -71,8 +71,7 @@ fn is_inside(start: &Path, folder: &Word, facts: &Facts) -> bool {
         },
         Word::Pattern(_) | Word::Unknown(_) => return false,
     };
-    let roots: Vec<PathBuf> =
-        facts.workspace.iter().filter_map(|root| pollux_fs::real_path(root).ok()).collect();
+    let roots = facts.real_folders();
     let is_in_root = |path: PathBuf| {
         pollux_fs::real_path(&path)
             .is_ok_and(|real| roots.iter().any(|root| real.starts_with(root)))

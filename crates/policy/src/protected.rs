@@ -48,14 +48,13 @@ impl<'a> ResolvedPlaces<'a> {
             places.extend([names(path), names(&real(path))].map(|path| (path, protection)));
         };
         let mut states = BTreeSet::new();
-        for folder in given.homes.iter().chain(&facts.workspace).chain([&facts.folder]) {
+        let folders = facts.folders();
+        for folder in given.homes.iter().chain(&folders) {
             let state = folder.join(STATE);
             states.extend([names(&state), names(&real(&state))]);
             add(&state.join(HISTORY), Protection::State);
             add(&folder.join(".git"), Protection::Git);
         }
-        let folders: Vec<PathBuf> =
-            facts.workspace.iter().chain([&facts.folder]).cloned().collect();
         for protected in given.paths(&folders) {
             add(&protected.path, protected.protection);
         }

@@ -56,7 +56,7 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let asking = with_person(policy, true);
     let alone = with_person(policy, false);
     let args = json!({ "command": command });
-    let effects = Effects::command(command, &policy.facts.folder);
+    let effects = Effects::command(command, policy.facts.folder());
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
     let (asking, alone) = (asking.judge(query), alone.judge(query));

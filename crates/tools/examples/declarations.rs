@@ -28,7 +28,7 @@ fn main() {
          [beyond-gemini-cli.md](beyond-gemini-cli.md#tools); for servers and watchers, see \
          [background.md](background.md)."
     );
-    let workspace = Arc::new(Workspace::new("/project".into(), "/temporary".into()));
+    let workspace = Workspace::new("/project".into(), "/temporary".into());
     let mut context = ToolContext::new(workspace, "/temporary/outputs".into());
     context.plans_directory = "/plans".into();
     context.options.task_tracker = true;

@@ -81,7 +81,7 @@ impl Change {
     /// Creates a new file with the line ends that the project requests, or with those of the
     /// operating system if the project does not specify any.
     pub(crate) fn create(context: &ToolContext, path: RealPath, content: &str) -> Self {
-        let wanted = line_ends::wanted(&context.workspace, &path);
+        let wanted = line_ends::wanted(&context.workspace.get(), &path);
         let text = match wanted.or_else(|| cfg!(windows).then_some(LineEnding::CrLf)) {
             Some(LineEnding::CrLf) => content.replace("\r\n", "\n").replace('\n', "\r\n"),
             Some(_) => content.replace("\r\n", "\n"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pollux_config::protected::ProtectedPlaces;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
     ApprovalMode, DISCOVERED_CONTEXT, FileOperation, FileOperationKind, Files, Live, LocalFiles,
@@ -110,7 +111,7 @@ impl Default for ToolOptions {
 /// State that all tools of a session share.
 pub struct ToolContext {
     /// Folders of the session.
-    pub workspace: Arc<Workspace>,
+    pub workspace: Live<Workspace>,
     /// Holder of the text of files, asked before the disk.
     pub files: Arc<dyn Files>,
     /// Settings of the tools.
@@ -146,15 +147,36 @@ pub struct ToolContext {
     pub context_for: Option<ContextLookup>,
     /// Access to web pages; `None` without web access.
     pub web: Option<WebAccess>,
-    /// Paths that the confinement of commands needs.
-    pub sandbox: Arc<SandboxPlaces>,
+    /// Inputs of the confinement of commands.
+    pub sandbox: SandboxInputs,
+}
+
+/// Inputs of the confinement of commands, besides the workspace.
+#[derive(Debug, Clone, Default)]
+pub struct SandboxInputs {
+    /// Locations from which the protected places are derived.
+    pub protected: ProtectedPlaces,
+    /// Private folder of Pollux.
+    pub state: PathBuf,
+    /// Secret files and folders that the settings name.
+    pub secrets: Vec<PathBuf>,
 }
 
 impl ToolContext {
+    /// Returns the places that the confinement of a command refers to.
+    pub fn sandbox_places(&self) -> SandboxPlaces {
+        let folders = self.workspace.get().roots().map(Path::to_owned).collect();
+        let SandboxInputs { protected, state, secrets } = &self.sandbox;
+        let temporary = std::env::temp_dir();
+        let mut places = SandboxPlaces::standard(protected, folders, state.clone(), temporary);
+        places.secrets.extend_from_slice(secrets);
+        places
+    }
+
     /// Creates a context with default options, an empty ledger and an empty environment.
-    pub fn new(workspace: Arc<Workspace>, spill_directory: PathBuf) -> Self {
+    pub fn new(workspace: Workspace, spill_directory: PathBuf) -> Self {
         Self {
-            workspace,
+            workspace: Live::new(workspace),
             files: Arc::new(LocalFiles),
             options: ToolOptions::default(),
             environment: Vec::new(),
@@ -171,7 +193,7 @@ impl ToolContext {
             spill_directory,
             context_for: None,
             web: None,
-            sandbox: Arc::default(),
+            sandbox: SandboxInputs::default(),
         }
     }
 
@@ -197,12 +219,13 @@ impl ToolContext {
     /// Resolves the path in an argument and checks it for `access`.
     pub(crate) fn locate(&self, given: &str, access: Access) -> Result<RealPath, ToolError> {
         let refused = |error: Error| invalid(error.to_string());
-        let named = self.workspace.absolute(given).map_err(refused)?;
-        self.workspace.check(&named, access).map_err(|error| {
+        let workspace = self.workspace.get();
+        let named = workspace.absolute(given).map_err(refused)?;
+        workspace.check(&named, access).map_err(|error| {
             // The error of the link's target says more than that of its name, but the name itself
             // can be the forbidden path.
-            let led_to = self.workspace.resolve(given);
-            let reported = led_to.and_then(|real| self.workspace.check(&real, access)).err();
+            let led_to = workspace.resolve(given);
+            let reported = led_to.and_then(|real| workspace.check(&real, access)).err();
             invalid(reported.unwrap_or(error).to_string())
         })
     }
@@ -214,8 +237,8 @@ impl ToolContext {
             return self.locate(given, Access::Write);
         }
         let plans = &self.plans_directory;
-        let as_given =
-            self.workspace.absolute(given).map_err(|error| invalid(error.to_string()))?;
+        let as_given = self.workspace.get().absolute(given);
+        let as_given = as_given.map_err(|error| invalid(error.to_string()))?;
         let meant = if as_given.starts_with(plans) {
             as_given
         } else if Path::new(given).is_absolute() {
@@ -244,8 +267,9 @@ impl ToolContext {
     /// meantime. A later change is caught by the [`RealPath`] itself; this check can report the
     /// target of the link.
     pub(crate) fn recheck(&self, path: &Path, access: Access) -> Result<(), ToolError> {
-        match self.workspace.check(path, access) {
-            Ok(real) if *real == *path || path == self.workspace.target() => Ok(()),
+        let workspace = self.workspace.get();
+        match workspace.check(path, access) {
+            Ok(real) if *real == *path || path == workspace.target() => Ok(()),
             Ok(_) => Err(changed(&Error::PathChanged { path: path.into() })),
             Err(error) => Err(changed(&error)),
         }
@@ -253,7 +277,7 @@ impl ToolContext {
 
     /// Returns the ignore rules of the whole workspace; a call may override the settings.
     pub(crate) fn ignore_rules(&self, git: Option<bool>, gemini: Option<bool>) -> IgnoreRules {
-        IgnoreRules::for_roots(self.workspace.roots(), &self.ignore_options(git, gemini))
+        IgnoreRules::for_roots(self.workspace.get().roots(), &self.ignore_options(git, gemini))
     }
 
     /// Returns the ignore files to use for a call.

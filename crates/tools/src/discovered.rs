@@ -106,7 +106,7 @@ fn piped(
     timeout: Duration,
 ) -> PipedCommand {
     let script = Program::Script(words::script(words));
-    let child = ChildSpec::new(script, context.workspace.target(), environment(context));
+    let child = ChildSpec::new(script, context.workspace.get().target(), environment(context));
     PipedCommand { child, input, timeout, limit: STREAM_LIMIT }
 }
 

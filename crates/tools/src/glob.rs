@@ -111,7 +111,7 @@ impl Tool for GlobTool {
         }
         let context = Arc::clone(&self.context);
         let roots = match params.dir_path.as_deref().filter(|path| !path.is_empty()) {
-            None => context.workspace.walk_roots(),
+            None => context.workspace.get().walk_roots(),
             Some(given) => {
                 let path = context.locate(given, Access::Read)?;
                 match path.info().map(|info| info.kind) {
@@ -151,7 +151,7 @@ impl Invocation for GlobInvocation {
         let Glob { params, roots, context } = &*self.0;
         let place = match (&params.dir_path, roots.first()) {
             (Some(_), Some(root)) => {
-                format!(" within {}", context.workspace.display_path(&root.path))
+                format!(" within {}", context.workspace.get().display_path(&root.path))
             }
             _ => String::new(),
         };

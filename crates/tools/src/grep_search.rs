@@ -184,7 +184,7 @@ impl Invocation for GrepInvocation {
         let Grep { params, path, context, .. } = &*self.0;
         let include = params.include_pattern.as_ref().map(|include| format!(" in {include}"));
         let place = match params.dir_path {
-            Some(_) => context.workspace.display_path(path),
+            Some(_) => context.workspace.get().display_path(path),
             None => "./".to_owned(),
         };
         format!("'{}'{} within {place}", params.pattern, include.unwrap_or_default())
@@ -246,7 +246,7 @@ impl Grep {
         let cancelled = || stop.load(Ordering::Relaxed);
         let mut result = pollux_fs::search(&request, &cancelled)?;
         // A pattern can name a file that must not be read, such as `.env`.
-        let workspace = &self.context.workspace;
+        let workspace = self.context.workspace.get();
         result.files.retain(|file| workspace.allows(&file.path, Access::Read));
         result.matches = result.files.iter().map(|file| file.matches).sum();
         let Some(context) = self.automatic_context(&result) else { return Ok(result) };

@@ -58,7 +58,7 @@ mod write_todos;
 pub use builtin::builtin;
 pub use citations::{OffsetUnit, cite};
 pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
-pub use context::{ContextLookup, ToolContext, ToolOptions};
+pub use context::{ContextLookup, SandboxInputs, ToolContext, ToolOptions};
 pub use diff::{Difference, Figures, Labels, diff_stat};
 pub use discovered::{Discovered, DiscoveryCommands, discover};
 pub use edit::{EditFailure, EditStrategy, FoundEdit, NearbyLines, find_edit};

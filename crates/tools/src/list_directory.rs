@@ -128,7 +128,7 @@ impl Invocation for ListDirectory {
     }
 
     fn describe(&self) -> String {
-        self.context.workspace.display_path(&self.path)
+        self.context.workspace.get().display_path(&self.path)
     }
 
     async fn run(&self, run: RunContext) -> ToolOutput {

@@ -114,6 +114,7 @@ impl Tool for ReadFileTool {
         let named = self
             .context
             .workspace
+            .get()
             .absolute(&params.file_path)
             .unwrap_or_else(|_| path.to_path_buf());
         if rules.is_ignored_at(&named, &path, false) {
@@ -139,7 +140,7 @@ impl Invocation for ReadFile {
     }
 
     fn describe(&self) -> String {
-        self.context.workspace.display_path(&self.path)
+        self.context.workspace.get().display_path(&self.path)
     }
 
     async fn run(&self, run: RunContext) -> ToolOutput {
@@ -162,7 +163,7 @@ fn read(context: &ToolContext, path: &RealPath, range: LineRange, stop: &AtomicB
     if let Err(error) = check(stop) {
         return error.into();
     }
-    let shown = context.workspace.relative(path).display().to_string();
+    let shown = context.workspace.get().relative(path).display().to_string();
     let kind = pollux_fs::detect(path, &bytes[..bytes.len().min(HEAD_BYTES)]);
     let mut output = match kind {
         FileKind::Text => text(&bytes, range, path, &shown),

@@ -164,7 +164,7 @@ struct ReadManyFiles {
 #[async_trait]
 impl Invocation for ReadManyFilesInvocation {
     fn effects(&self) -> Effects {
-        Effects::search(self.0.context.workspace.roots())
+        Effects::search(self.0.context.workspace.get().roots())
     }
 
     fn describe(&self) -> String {
@@ -186,8 +186,9 @@ impl ReadManyFiles {
     fn read(&self, stop: &AtomicBool) -> Result<ToolOutput, ToolError> {
         let Params { include, exclude, use_default_excludes, filtering } = &self.params;
         let Filtering { respect_git_ignore, respect_gemini_ignore } = *filtering;
+        let workspace = self.context.workspace.get();
         let search = FileSearch {
-            workspace: &self.context.workspace,
+            workspace: &workspace,
             rules: &self.context.ignore_rules(respect_git_ignore, respect_gemini_ignore),
             exclude,
             default_excludes: *use_default_excludes,
@@ -197,7 +198,7 @@ impl ReadManyFiles {
             let message = format!("Error during file search: {error}");
             ToolError::new(ToolErrorKind::ReadManyFilesSearchError, message)
         })?;
-        let mut collected = Collected::new(&self.context, include);
+        let mut collected = Collected::new(&self.context, &workspace, include);
         for path in &found.files {
             check(stop)?;
             collected.add(path);
@@ -218,7 +219,8 @@ impl ReadManyFiles {
 
     fn output(&self, collected: Collected<'_>) -> ToolOutput {
         let Collected { mut parts, read, skipped, measurements, notes, context, .. } = collected;
-        let target = context.workspace.target();
+        let workspace = context.workspace.get();
+        let target = workspace.target();
         let display = json!({
             "summary": summary(target, &read, &skipped),
             "files": read,

@@ -82,7 +82,6 @@ impl ReplaceTool {
     /// Returns the path of the file. A relative path that does not exist can be the end of a longer
     /// path: it then means the only file of the workspace whose path ends in this way.
     fn locate(&self, given: &str) -> Result<RealPath, ToolError> {
-        let workspace = &self.context.workspace;
         let path = self.context.locate_to_write(given)?;
         if *self.context.mode.get() == ApprovalMode::Plan {
             return Ok(path);
@@ -95,8 +94,8 @@ impl ReplaceTool {
             return Ok(path);
         }
         let rules = self.context.ignore_rules(None, None);
-        let mut found = workspace
-            .walk_roots()
+        let roots = self.context.workspace.get().walk_roots();
+        let mut found = roots
             .into_iter()
             .flat_map(|root| pollux_fs::find_by_suffix(&root, suffix, Some(&rules), MAX_FOLDERS));
         match (found.next(), found.next()) {
@@ -354,7 +353,7 @@ impl Replace {
     }
 
     fn shown_path(&self) -> String {
-        self.context.workspace.display_path(&self.path)
+        self.context.workspace.get().display_path(&self.path)
     }
 }
 

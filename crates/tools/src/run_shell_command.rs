@@ -159,7 +159,7 @@ impl Tool for RunShellCommandTool {
         }
         let context = Arc::clone(&self.context);
         let folder = match params.dir_path.as_deref().filter(|path| !path.is_empty()) {
-            None => context.workspace.target().to_path_buf(),
+            None => context.workspace.get().target().to_path_buf(),
             Some(given) => {
                 let path = context.locate(given, Access::Write)?;
                 match path.info().map(|info| info.kind) {
@@ -311,7 +311,7 @@ fn not_started(error: &ShellError) -> ToolOutput {
 impl RunShellCommand {
     /// Returns the folder of the command, as users read it.
     fn displayed_folder(&self) -> String {
-        self.context.workspace.display_path(&self.folder)
+        self.context.workspace.get().display_path(&self.folder)
     }
 
     /// Returns the time limit of the command: that of the call, otherwise that of the settings.
@@ -347,7 +347,7 @@ impl RunShellCommand {
             pagers.for_each(|(_, value)| value.clone_from(&pager.to_owned()));
         }
         let line = Program::CommandLine(self.params.command.clone());
-        let mut sandbox = SandboxSpec::new(confinement.level, Arc::clone(&context.sandbox));
+        let mut sandbox = SandboxSpec::new(confinement.level, Arc::new(context.sandbox_places()));
         if context.options.sandbox_network {
             sandbox.network = NetworkAccess::Allowed;
         }

@@ -184,7 +184,7 @@ impl Invocation for WriteFileInvocation {
     }
 
     fn describe(&self) -> String {
-        format!("Writing to {}", self.0.context.workspace.display_path(&self.0.path))
+        format!("Writing to {}", self.0.context.workspace.get().display_path(&self.0.path))
     }
 
     async fn confirmation(
@@ -196,8 +196,10 @@ impl Invocation for WriteFileInvocation {
         blocking(&CancellationToken::new(), move |_| {
             let change = inner.work_out()?;
             inner.shown.remember(&change);
-            let title =
-                format!("Confirm Write: {}", inner.context.workspace.display_path(&inner.path));
+            let title = format!(
+                "Confirm Write: {}",
+                inner.context.workspace.get().display_path(&inner.path)
+            );
             Ok(change.confirmation(&call_id, title))
         })
         .await

@@ -148,8 +148,8 @@ impl Fitting {
             let recorded = history.effects_of(&call.id).map(Cow::Borrowed);
             recorded.or_else(|| toolset.effects_of(call).map(Cow::Owned))
         };
-        let workspace = &self.parts.workspace;
-        let source = ActionSource { effects_of: &effects_of, workspace };
+        let workspace = self.parts.workspace.get();
+        let source = ActionSource { effects_of: &effects_of, workspace: &workspace };
         ActionLedger::in_contents(entries.iter().map(|entry| entry.content()), &source)
     }
 
@@ -161,7 +161,7 @@ impl Fitting {
         occasion: &Occasion<'_>,
     ) -> HashMap<PathBuf, FileState> {
         let files = self.ledger(entries, conversation, occasion).files();
-        let (workspace, cancel) = (Arc::clone(&self.parts.workspace), occasion.cancel.clone());
+        let (workspace, cancel) = (self.parts.workspace.get(), occasion.cancel.clone());
         let looking = tokio::task::spawn_blocking(move || states_of(&workspace, files, &cancel));
         looking.await.unwrap_or_default()
     }

@@ -236,9 +236,14 @@ impl Stage {
             outputs: self.path("outputs"),
             open_tasks: Box::new(move || tasks.clone()),
             plans: folder.join("plans"),
-            workspace: Arc::new(Workspace::new(folder.clone(), folder)),
+            workspace: self.workspace(),
             interactive: self.interactive,
         }
+    }
+
+    fn workspace(&self) -> Live<Workspace> {
+        let folder = self.folder.path().to_owned();
+        Live::new(Workspace::new(folder.clone(), folder))
     }
 
     fn policy(&self) -> Policy {
@@ -246,8 +251,7 @@ impl Stage {
         let facts = Facts {
             interactive: self.interactive,
             plans_directory: folder.join("plans"),
-            workspace: vec![folder.clone()],
-            folder,
+            workspace: self.workspace(),
             ..Facts::default()
         };
         let rules = pollux_policy::read(Tier::User, Path::new("test.toml"), &self.rules);

@@ -14,7 +14,7 @@ impl Expander {
     /// folder ends with `/`. Ignored paths are left out, and hidden ones unless a name begins with
     /// a full stop.
     pub(crate) async fn complete(&self, partial: String) -> Vec<String> {
-        let Self { workspace, ignore, .. } = self.clone();
+        let (workspace, ignore) = (self.workspace.get(), self.ignore.clone());
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
             complete(&workspace, &rules, &partial)

@@ -5,11 +5,12 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
+use crate::facts::workspace;
 use crate::rule::APPROVALS_FILE;
 use crate::{Facts, PolicyVerdict, Subject};
 
 fn asking() -> Policy {
-    let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
+    let facts = Facts { interactive: true, workspace: workspace(["/p"]), ..Facts::default() };
     Policy::new(facts, PolicyFile::default())
 }
 

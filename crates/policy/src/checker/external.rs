@@ -83,7 +83,7 @@ impl CheckerPrograms {
             arguments: program.arguments.iter().map(OsString::from).collect(),
         };
         let command = PipedCommand {
-            child: ChildSpec::new(file, &facts.folder, self.environment.clone()),
+            child: ChildSpec::new(file, facts.folder(), self.environment.clone()),
             input: question(checker, call, facts).to_string().into_bytes(),
             timeout: PATIENCE,
             limit: LONGEST_ANSWER,
@@ -107,7 +107,7 @@ fn is_name(name: &str) -> bool {
 fn question(checker: &Checker, call: CheckedCall<'_>, facts: &Facts) -> Value {
     let mut context = Map::new();
     if checker.wants("environment") {
-        let environment = json!({ "cwd": facts.folder, "workspaces": facts.workspace });
+        let environment = json!({ "cwd": facts.folder(), "workspaces": facts.folders() });
         context.insert("environment".to_owned(), environment);
     }
     if checker.wants("history") {
@@ -175,6 +175,7 @@ mod tests {
 
     use super::*;
     use crate::checker::CheckerKind;
+    use crate::facts::workspace;
 
     fn checker(name: &str, required: &[&str]) -> Checker {
         Checker {
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_program_is_reported_what_it_wants_to_know() {
-        let facts = Facts { folder: "/p".into(), workspace: vec!["/p".into()], ..Facts::default() };
+        let facts = Facts { workspace: workspace(["/p"]), ..Facts::default() };
         let args = json!({"a": 1});
         let turns = || vec![json!("turn")];
         let call = CheckedCall { tool: "glob", args: &args, turns: &turns };

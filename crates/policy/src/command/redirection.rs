@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pollux_fs::Workspace;
 use pollux_protocol::{ApprovalMode, Effects};
 use pollux_shell::command_line::{CommandLine, Redirection, RedirectionKind, Word};
 
@@ -30,7 +31,8 @@ pub(super) fn in_question<'a>(
         Some(Word::Literal(target)) if SINKS.contains(&target.as_str()) => false,
         Some(target) if mode == ApprovalMode::AutoEdit => {
             let files = files(target, line, facts, effects);
-            files.is_none_or(|files| !files.iter().all(|file| is_editable(file, &facts.workspace)))
+            let workspace = facts.workspace.get();
+            files.is_none_or(|files| !files.iter().all(|file| is_editable(file, &workspace)))
         }
         // Includes a file that is known only when the line runs.
         None | Some(_) => true,
@@ -73,7 +75,7 @@ fn files(
 
 /// Returns the directory in which a line starts.
 pub(super) fn folder_of(facts: &Facts, effects: &Effects) -> PathBuf {
-    effects.folder.clone().unwrap_or_else(|| facts.folder.clone())
+    effects.folder.clone().unwrap_or_else(|| facts.folder())
 }
 
 /// Returns true for a path that Bash treats as a network connection, not a file.
@@ -82,6 +84,6 @@ fn is_connection(target: &str) -> bool {
 }
 
 /// Returns true for a file that edits may change without a question, based on its name only.
-fn is_editable(path: &Path, workspace: &[PathBuf]) -> bool {
-    workspace.iter().any(|root| path.starts_with(root)) && path_fault(path).is_none()
+fn is_editable(path: &Path, workspace: &Workspace) -> bool {
+    workspace.roots().any(|root| path.starts_with(root)) && path_fault(path).is_none()
 }

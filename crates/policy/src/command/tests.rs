@@ -2,6 +2,7 @@ use pollux_shell::sandbox::{SandboxMechanisms, SandboxSupport};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
+use crate::facts::workspace;
 use crate::file::read;
 use crate::{ConfinementFacts, Facts, Policy, Query, Subject, Tier};
 use pollux_protocol::{ApprovalMode, ConfinementLevel, Effects};
@@ -24,8 +25,7 @@ fn policy(interactive: bool, rules: &str) -> Policy {
     let facts = Facts {
         confinement: ConfinementFacts { support, ..ConfinementFacts::default() },
         interactive,
-        folder: "/p".into(),
-        workspace: vec!["/p".into()],
+        workspace: workspace(["/p"]),
         environment: ["PATH", "MY_EXPORTED"].map(str::to_owned).into(),
         ..Facts::default()
     };
@@ -35,13 +35,13 @@ fn policy(interactive: bool, rules: &str) -> Policy {
 }
 
 fn say(policy: &Policy, line: &str, mode: ApprovalMode) -> &'static str {
-    let (args, effects) = (json!({"command": line}), Effects::command(line, &policy.facts.folder));
+    let (args, effects) = (json!({"command": line}), Effects::command(line, policy.facts.folder()));
     let subject = Subject::named("run_shell_command");
     policy.decide(Query { subject, args: &args, effects: &effects, mode }).as_str()
 }
 
 fn level(policy: &Policy, line: &str, mode: ApprovalMode) -> ConfinementLevel {
-    let (args, effects) = (json!({"command": line}), Effects::command(line, &policy.facts.folder));
+    let (args, effects) = (json!({"command": line}), Effects::command(line, policy.facts.folder()));
     let subject = Subject::named("run_shell_command");
     policy.judge(Query { subject, args: &args, effects: &effects, mode }).level
 }
@@ -537,7 +537,7 @@ fn a_wrapper_of_a_command_that_reads_has_its_level() {
 fn only_a_line_that_changes_the_configuration_of_a_repository_may_do_it() {
     let policy = policy(true, &allow("[\"git\"]"));
     let configures = |line: &str| {
-        let effects = Effects::command(line, &policy.facts.folder);
+        let effects = Effects::command(line, policy.facts.folder());
         let (args, subject) = (json!({"command": line}), Subject::named("run_shell_command"));
         let mode = ApprovalMode::Default;
         policy.judge(Query { subject, args: &args, effects: &effects, mode }).configures_git

@@ -6,6 +6,7 @@ use pollux_protocol::{ApprovalMode, Effects};
 use serde_json::json;
 
 use super::*;
+use crate::facts::workspace;
 use crate::{Policy, Query, Subject, Tier};
 
 struct Disk {
@@ -28,18 +29,13 @@ impl Disk {
     }
 
     fn facts(&self) -> Facts {
-        Facts {
-            interactive: true,
-            folder: self.root.clone(),
-            workspace: vec![self.root.clone()],
-            ..Facts::default()
-        }
+        Facts { interactive: true, workspace: workspace([&self.root]), ..Facts::default() }
     }
 }
 
 fn decide(facts: Facts, rules: &str, line: &str, mode: ApprovalMode) -> &'static str {
     let file = crate::read(Tier::User, Path::new("a.toml"), rules);
-    let (args, effects) = (json!({ "command": line }), Effects::command(line, &facts.folder));
+    let (args, effects) = (json!({ "command": line }), Effects::command(line, facts.folder()));
     let subject = Subject::named("run_shell_command");
     let query = Query { subject, args: &args, effects: &effects, mode };
     Policy::new(facts, file).decide(query).as_str()

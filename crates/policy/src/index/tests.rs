@@ -7,6 +7,7 @@ use pollux_protocol::{ApprovalMode, Effects};
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::facts::workspace;
 use crate::{Facts, Judgement, Policy, Query, Subject, Tier};
 
 const CONDITIONS: &[&str] = &[
@@ -79,7 +80,7 @@ fn policy(rules: &[(usize, usize, usize)], interactive: bool) -> Policy {
     }
     let file = crate::file::read(Tier::User, Path::new("r.toml"), &text);
     assert!(file.problems.iter().all(|problem| !problem.is_error()), "{:?}", file.problems);
-    let facts = Facts { interactive, folder: "/p".into(), ..Facts::default() };
+    let facts = Facts { interactive, workspace: workspace(["/p"]), ..Facts::default() };
     Policy::new(facts, file)
 }
 

@@ -27,7 +27,7 @@ impl Policy {
             let mut confined = query.effects.confined_to().into_iter();
             let is_declared =
                 confined.any(|path| pollux_fs::real_path(path).is_ok_and(|path| path == real));
-            match path_fault_below(&real, self.workspace()) {
+            match path_fault_below(&real, &self.workspace()) {
                 _ if !is_declared && !self.is_inside(&real) => {
                     return CheckerFinding::Deny(format!(
                         "The path {shown} is outside of the workspace."
@@ -48,24 +48,24 @@ impl Policy {
 
     /// Resolves a path relative to the project's folder.
     pub(super) fn real(&self, path: &str) -> PathBuf {
-        let path = lexical(&self.facts.folder, path);
+        let path = lexical(&self.facts.folder(), path);
         pollux_fs::real_path(&path).unwrap_or(path)
     }
 
     /// True for a path inside the workspace.
     pub(super) fn is_inside(&self, real: &Path) -> bool {
-        self.workspace().any(|root| real.starts_with(root))
+        self.workspace().iter().any(|root| real.starts_with(root))
     }
 
-    fn workspace(&self) -> impl Iterator<Item = PathBuf> {
-        let folders = self.facts.workspace.iter().chain([&self.facts.folder]);
-        folders.map(|folder| pollux_fs::real_path(folder).unwrap_or_else(|_| folder.clone()))
+    fn workspace(&self) -> Vec<PathBuf> {
+        let folders = self.facts.folders().into_iter();
+        folders.map(|folder| pollux_fs::real_path(&folder).unwrap_or(folder)).collect()
     }
 }
 
 /// Returns the protected name in the path below its workspace folder.
-fn path_fault_below(path: &Path, mut roots: impl Iterator<Item = PathBuf>) -> Option<&'static str> {
-    let root = roots.find(|root| path.starts_with(root))?;
+fn path_fault_below(path: &Path, roots: &[PathBuf]) -> Option<&'static str> {
+    let root = roots.iter().find(|root| path.starts_with(root))?;
     path_fault(path.strip_prefix(root).ok()?)
 }
 
@@ -106,6 +106,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::facts::workspace;
     use crate::{Facts, PolicyFile, Subject};
 
     #[test]
@@ -115,12 +116,7 @@ mod tests {
         fs::create_dir_all(root.join("src")).unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
-        let facts = Facts {
-            interactive: true,
-            folder: root.clone(),
-            workspace: vec![root.clone()],
-            ..Facts::default()
-        };
+        let facts = Facts { interactive: true, workspace: workspace([&root]), ..Facts::default() };
         let policy = Policy::new(facts, PolicyFile::default());
         let effects = Effects::default();
         for (path, mode, expected) in [
@@ -177,7 +173,7 @@ mod tests {
         let base = pollux_fs::real_path(disk.path()).unwrap();
         let (root, outside) = (base.join("project"), base.join("memory.md"));
         fs::create_dir(&root).unwrap();
-        let facts = Facts { folder: root.clone(), workspace: vec![root], ..Facts::default() };
+        let facts = Facts { workspace: workspace([root]), ..Facts::default() };
         let policy = Policy::new(facts, PolicyFile::default());
         let args = json!({"file_path": outside});
         let finding = |effects: Effects| {

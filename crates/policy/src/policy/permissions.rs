@@ -27,15 +27,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::facts::workspace;
     use crate::{Facts, PolicyFile};
 
     #[test]
     fn files_outside_of_the_workspace_are_asked_about() {
-        let facts = Facts {
-            folder: "/p".into(),
-            workspace: vec!["/p".into(), "/q".into()],
-            ..Facts::default()
-        };
+        let facts = Facts { workspace: workspace(["/p", "/q"]), ..Facts::default() };
         let policy = Policy::new(facts, PolicyFile::default());
         let files = |kind: &str, path: &str| json!({"command": "ls", "additional_permissions": {"fileSystem": {kind: ["a", path]}}});
         for (args, asks) in [

@@ -5,14 +5,14 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::facts::workspace;
 use crate::rule::Tier;
 
 fn policy(interactive: bool, text: &str) -> Policy {
     let facts = Facts {
         interactive,
         plans_directory: "/plans".into(),
-        folder: "/p".into(),
-        workspace: vec!["/p".into()],
+        workspace: workspace(["/p"]),
         ..Facts::default()
     };
     let file = crate::file::read(Tier::User, Path::new("my.toml"), text);
@@ -22,7 +22,7 @@ fn policy(interactive: bool, text: &str) -> Policy {
 
 fn decide(policy: &Policy, tool: &str, args: &Value, mode: ApprovalMode) -> &'static str {
     let text = |key: &str| args.get(key).and_then(Value::as_str);
-    let folder = &policy.facts.folder;
+    let folder = &policy.facts.folder();
     let effects = match (text("file_path"), text("command")) {
         (Some(path), _) => Effects::write(crate::paths::lexical(folder, path)),
         (None, Some(command)) => Effects::command(command, folder),

@@ -4,14 +4,14 @@ use pollux_config::protected::ProtectedPlaces;
 use proptest::prelude::*;
 
 use super::*;
+use crate::facts::workspace;
 
 const HOME: &str = "/home/me";
 
 /// A session in `/home/me/project` whose home is in the workspace, too.
 fn facts() -> Facts {
     Facts {
-        folder: "/home/me/project".into(),
-        workspace: vec!["/home/me/project".into(), HOME.into()],
+        workspace: workspace(["/home/me/project", HOME]),
         plans_directory: "/home/me/project/.gemini/plans".into(),
         protected: ProtectedPlaces {
             homes: vec![HOME.into()],

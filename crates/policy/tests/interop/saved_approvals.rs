@@ -9,10 +9,11 @@
 use std::error::Error;
 use std::path::Path;
 
+use pollux_fs::Workspace;
 use pollux_policy::{
     APPROVALS_FILE, Approval, ApprovalScope, Facts, Policy, PolicyFile, Query, Subject, Tier, read,
 };
-use pollux_protocol::{ApprovalMode, Effects, SubjectArgument, ToolFacts};
+use pollux_protocol::{ApprovalMode, Effects, Live, SubjectArgument, ToolFacts};
 use pollux_shell::sandbox::{SandboxMechanisms, SandboxSupport};
 use serde_json::{Value, json};
 
@@ -129,8 +130,7 @@ fn facts() -> Facts {
     let mut facts = Facts {
         interactive: true,
         trusted: true,
-        folder: PROJECT.into(),
-        workspace: vec![PROJECT.into()],
+        workspace: Live::new(Workspace::new(PROJECT.into(), "/temporary".into())),
         ..Facts::default()
     };
     facts.confinement.support = Some(SandboxSupport::from_mechanisms(SandboxMechanisms::default()));

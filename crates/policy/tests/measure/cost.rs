@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pollux_fs::Workspace;
 use pollux_policy::{Facts, FoundPolicies, Policy, PolicyPlaces, Query, Subject, Tier};
-use pollux_protocol::{ApprovalMode, Effects};
+use pollux_protocol::{ApprovalMode, Effects, Live};
 use pollux_shell::Dialect;
 use pollux_shell::command_line::read;
 use serde_json::json;
@@ -46,7 +47,8 @@ fn main() {
         for (name, kinds) in KINDS {
             let file = pollux_policy::read(Tier::User, Path::new("rules.toml"), &rules(kinds));
             assert!(file.problems.iter().all(|problem| !problem.is_error()));
-            let facts = Facts { interactive: true, folder: "/p".into(), ..Facts::default() };
+            let workspace = Live::new(Workspace::new("/p".into(), "/temporary".into()));
+            let facts = Facts { interactive: true, workspace, ..Facts::default() };
             let policy = Policy::new(facts, file);
             let started = Instant::now();
             let judgement = policy.judge(query);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use pollux_fs::Workspace;
 use pollux_protocol::{FileOperationKind, Measurement, Part};
 
 use super::NAME;
@@ -29,7 +30,11 @@ pub(super) struct Collected<'a> {
 
 impl<'a> Collected<'a> {
     /// Creates an empty collection.
-    pub(super) fn new(context: &'a ToolContext, include: &[String]) -> Self {
+    pub(super) fn new(
+        context: &'a ToolContext,
+        workspace: &'a Workspace,
+        include: &[String],
+    ) -> Self {
         Self {
             context,
             include: include.iter().map(|pattern| pattern.to_lowercase()).collect(),
@@ -38,7 +43,7 @@ impl<'a> Collected<'a> {
             skipped: Vec::new(),
             measurements: Vec::new(),
             notes: Vec::new(),
-            reader: FileReader::new(&context.workspace, &*context.files),
+            reader: FileReader::new(workspace, &*context.files),
             folders: HashSet::new(),
         }
     }
@@ -50,7 +55,7 @@ impl<'a> Collected<'a> {
 
     /// Reads a file, or records the reason for skipping it.
     pub(super) fn add(&mut self, path: &Path) {
-        let shown = self.context.workspace.relative(path).display().to_string();
+        let shown = self.context.workspace.get().relative(path).display().to_string();
         if self.reader.is_full() {
             return self.leave_out(shown);
         }

@@ -57,7 +57,7 @@ impl Confined {
         let level = command.child.confinement.level();
         let spec = match &command.child.confinement {
             Confinement::Level(spec) => spec.clone(),
-            Confinement::None => SandboxSpec::new(level, Arc::clone(&context.sandbox)),
+            Confinement::None => SandboxSpec::new(level, Arc::new(context.sandbox_places())),
         };
         let (audit, earlier) = if RunningAudit::is_needless(level) {
             (None, Vec::new())

@@ -30,7 +30,7 @@ async fn main() {
         let lines: String = (0..200).map(|line| line.to_string() + " words\n").collect();
         std::fs::write(root.join(format!("{number}.txt")), lines).unwrap();
     }
-    let workspace = Arc::new(Workspace::new(root, folder.path().join("temporary")));
+    let workspace = Workspace::new(root, folder.path().join("temporary"));
     let mut context = ToolContext::new(workspace, folder.path().join("outputs"));
     context.environment = std::env::vars_os().collect();
     let tools = builtin(&Arc::new(context));

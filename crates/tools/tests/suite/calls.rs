@@ -135,7 +135,7 @@ fn reported(effects: &Effects, root: &Path) -> String {
 #[test]
 fn calls_say_what_they_are_about_and_what_they_touch() {
     let session = Session::with(|context| {
-        let root = context.workspace.target().to_path_buf();
+        let root = context.workspace.get().target().to_path_buf();
         context.plans_directory = root.join("plans");
         context.tracker_directory = root.join("tracker");
         context.memory_file = root.join("GEMINI.md");

@@ -48,7 +48,7 @@ impl Listed {
         };
         let (discovery, call) = (script("list", list), script("call", CALL));
         let workspace = pollux_fs::Workspace::new(session.root.clone(), session.spill.clone());
-        let mut context = ToolContext::new(Arc::new(workspace), session.spill.clone());
+        let mut context = ToolContext::new(workspace, session.spill.clone());
         context.environment = std::env::vars_os().collect();
         context.environment.push(("GEMINI_API_KEY".into(), "secret".into()));
         context.credentials = vec!["GEMINI_API_KEY".to_owned()];

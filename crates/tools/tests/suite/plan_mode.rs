@@ -9,7 +9,7 @@ use super::session::{Session, side_models, text};
 fn planning() -> Session {
     let session = Session::with(|context| {
         context.mode = Live::new(ApprovalMode::Plan);
-        context.plans_directory = context.workspace.roots().next().unwrap().join("plans");
+        context.plans_directory = context.workspace.get().roots().next().unwrap().join("plans");
     });
     session.file("plans/good.md", "# Goal\n");
     session.file("plans/empty.md", " \n");
@@ -19,7 +19,7 @@ fn planning() -> Session {
 #[tokio::test]
 async fn entering_makes_the_folder_and_asks_for_the_mode() {
     let session = Session::with(|context| {
-        context.plans_directory = context.workspace.roots().next().unwrap().join("plans");
+        context.plans_directory = context.workspace.get().roots().next().unwrap().join("plans");
     });
     let output = session.call("enter_plan_mode", json!({"reason": "it is large"})).await;
     assert_eq!(text(&output), "Switching to Plan mode.");

@@ -30,7 +30,7 @@ const NAME: &str = "canary-name";
 fn project() -> Session {
     let session = Session::with(|context| {
         context.options.save_memory = true;
-        context.memory_file = context.workspace.target().join("swap/MEMORY.md");
+        context.memory_file = context.workspace.get().target().join("swap/MEMORY.md");
     });
     for name in ["swap/note.txt", "swap/deep/note.txt"] {
         session.file(name, "inside words\n");

@@ -1,7 +1,6 @@
 //! Tests of `save_memory` in a separate home.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use pollux_protocol::{CallId, CancellationToken, ConfirmationKind, ModelLimits, ToolErrorKind};
 use pretty_assertions::assert_eq;
@@ -13,13 +12,11 @@ use super::session::{Session, display, side_models, text};
 fn session() -> (Session, PathBuf) {
     let mut file = PathBuf::new();
     let session = Session::with(|context| {
-        file = context.workspace.target().join("../home/.gemini/GEMINI.md");
-        file = pollux_fs::absolute(context.workspace.target(), &file);
-        let mut workspace = (*context.workspace).clone();
-        workspace.allow_memory_file(&file);
-        context.workspace = Arc::new(workspace);
+        let target = context.workspace.get().target().to_owned();
+        file = pollux_fs::absolute(&target, Path::new("../home/.gemini/GEMINI.md"));
+        context.workspace.update(|workspace| workspace.allow_memory_file(&file));
         context.memory_file.clone_from(&file);
-        context.project_memory_file = context.workspace.temp().join("memory/MEMORY.md");
+        context.project_memory_file = context.workspace.get().temp().join("memory/MEMORY.md");
     });
     (session, file)
 }
@@ -101,7 +98,7 @@ async fn what_is_no_fact_is_refused() {
 #[tokio::test]
 async fn a_file_that_may_not_be_touched_is_not() {
     let session = Session::with(|context| {
-        context.memory_file = context.workspace.target().join("../outside/settings.json");
+        context.memory_file = context.workspace.get().target().join("../outside/settings.json");
     });
     let (kind, message) = session.err("save_memory", json!({"fact": "x"})).await;
     assert_eq!(kind, ToolErrorKind::InvalidToolParams);

@@ -41,7 +41,7 @@ impl Session {
             std::fs::create_dir(path).unwrap();
         }
         let spill = temp.join("tool-outputs/session-1");
-        let workspace = Arc::new(Workspace::new(root.clone(), temp));
+        let workspace = Workspace::new(root.clone(), temp);
         let mut context = ToolContext::new(workspace, spill.clone());
         context.environment = std::env::vars_os().collect();
         adapt(&mut context);

@@ -5,6 +5,7 @@ use pollux_protocol::{ApprovalMode, ToolFacts};
 use serde_json::json;
 
 use super::*;
+use crate::facts::workspace;
 use crate::{Approval, ApprovalScope, Facts, Subject, Tier};
 
 const PATH: &str = "/home/me/.gemini/settings.json";
@@ -13,8 +14,7 @@ fn policy(interactive: bool, rules: &str) -> Policy {
     let homes = vec!["/home/me".into()];
     let facts = Facts {
         interactive,
-        folder: "/home/me".into(),
-        workspace: vec!["/home/me".into()],
+        workspace: workspace(["/home/me"]),
         protected: ProtectedPlaces { homes, ..ProtectedPlaces::default() },
         ..Facts::default()
     };
