@@ -5,39 +5,29 @@ use std::time::Duration;
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Handle,
-    HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionContext, SessionMode,
-    Spending, StreamRetries,
+    HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionMode, Spending,
+    StreamRetries,
 };
 use pollux_config::Environment;
-use pollux_fs::{IgnoreRules, MAX_TREE_ITEMS, folder_tree};
 use pollux_hooks::Hooks;
-use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, CommandSet, History, HookEvent, Live, ModelRole, Models,
-    NoCheckpoints, NoUser, Observer, Op, Operator, Tool,
+    AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoCheckpoints, NoUser,
+    Observer, Op, Operator,
 };
 use pollux_session::{SessionLog, Statistics};
-use pollux_shell::BackgroundProcesses;
 use pollux_telemetry::Telemetry;
-use pollux_tools::{Ledger, ToolContext, ToolOptions, WebAccess};
+use pollux_tools::ToolContext;
 use tokio::task::JoinSet;
 
 use crate::auto_memory;
 use crate::closing::ClosingMessages;
-use crate::credentials::credentials;
-use crate::memory::Memory;
-use crate::platform::node_platform;
 use crate::prompt::SystemPromptOverrides;
 use crate::reports::BackgroundReports;
-use crate::rules::tool_lists;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
 /// Grace period for the end of a session: telemetry, the agent's final messages.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
-
-/// Maximum time that a web page may send nothing.
-const PAGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Maximum number of repairs of an answer that does not satisfy its schema.
 const MOST_REPAIRS: f64 = 20.0;
@@ -115,10 +105,10 @@ impl Setup {
     pub(crate) fn start(self: &Arc<Self>, launch: Launch<'_>) -> Assembled {
         let session_id = launch.session_id;
         let telemetry = crate::telemetry::start(self, session_id);
-        let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.request.notices)));
+        let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.input.request.notices)));
         let mut observers: Vec<Arc<dyn Observer>> =
             vec![launch.statistics.clone(), closing.clone()];
-        observers.extend(self.request.observers.iter().cloned());
+        observers.extend(self.input.request.observers.iter().cloned());
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (outlet, events) = Outlet::new(session_id, observers);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
@@ -197,7 +187,7 @@ impl Setup {
 
     /// Returns the form that the last answer of this run must have.
     fn answer_form(&self) -> Option<AnswerForm> {
-        let schema = self.options.answer_schema.as_ref()?.schema();
+        let schema = self.input.options.answer_schema.as_ref()?.schema();
         let repairs = self.loaded.settings.number("pollux.outputSchema.repairs");
         let repairs = repairs.unwrap_or_default().clamp(0.0, MOST_REPAIRS) as u32;
         Some(AnswerForm { schema, repairs })
@@ -209,16 +199,6 @@ impl Setup {
             attempts: attempts.min(StreamRetries::default().attempts),
             base: retry_base(&self.loaded.environment),
         }
-    }
-
-    /// Returns the built-in tools that the settings and the flags leave enabled.
-    pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
-        let lists = tool_lists(&self.options, &self.loaded);
-        let mut tools = pollux_tools::builtin(context);
-        // Without a user nobody can answer `ask_user`, even if the rules allow it.
-        let is_answered = |name: &str| self.is_interactive() || name != "ask_user";
-        tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
-        tools
     }
 
     /// Returns the paths and sources for keeping the conversation within the model's context
@@ -243,86 +223,6 @@ impl Setup {
                 if is_kept { pollux_tools::open_tasks(directory.clone()) } else { Vec::new() }
             },
         )
-    }
-
-    /// Returns everything that the built-in tools need to know about a session.
-    pub(crate) fn tool_context(
-        &self,
-        session_id: &str,
-        memory: &Arc<Memory>,
-        mode: Live<ApprovalMode>,
-    ) -> ToolContext {
-        ToolContext {
-            workspace: self.workspace.clone(),
-            files: Arc::clone(&self.request.files),
-            options: ToolOptions::from_settings(&self.loaded.settings),
-            environment: self.loaded.environment.for_children(),
-            credentials: credentials(),
-            mode,
-            plans_directory: self.plans_directory(session_id),
-            tracker_directory: self.tracker_directory(session_id),
-            memory_file: self.global_memory(),
-            project_memory_file: self.project_memory(),
-            ledger: Arc::new(Ledger::new()),
-            spill_directory: self.project.tool_outputs_dir(session_id),
-            background: BackgroundProcesses::new(
-                self.places.projects_temporary().join("background-processes"),
-            ),
-            reporter: None,
-            interactive: self.is_interactive(),
-            context_for: memory.lookup(),
-            web: self.web_access(),
-            sandbox: self.sandbox_inputs(),
-        }
-    }
-
-    /// Returns the client for web pages. An invalid proxy is not reported here: it is reported when
-    /// a model is requested.
-    fn web_access(&self) -> Option<WebAccess> {
-        let environment = &self.loaded.environment;
-        let lookup = |name: &str| environment.get(name).map(str::to_owned);
-        let private = self.loaded.settings.texts("pollux.web.privateHosts").unwrap_or_default();
-        let options = ClientOptions {
-            headers_timeout: PAGE_PATIENCE,
-            idle_timeout: PAGE_PATIENCE,
-            ..ClientOptions::from_environment(&lookup)
-        };
-        let pages = PageClient::new(options, &private.join(",")).ok()?;
-        Some(WebAccess { pages, backoff: Backoff::MID_STREAM.with_environment(&lookup) })
-    }
-
-    /// Returns a function that builds the opening block of a conversation when one begins.
-    fn context(
-        self: &Arc<Self>,
-        memory: Arc<Memory>,
-    ) -> Box<dyn Fn() -> SessionContext + Send + Sync> {
-        let setup = Arc::clone(self);
-        Box::new(move || setup.session_context(&memory))
-    }
-
-    /// Builds the opening block of a conversation from the current date and the current files.
-    pub(crate) fn session_context(&self, memory: &Memory) -> SessionContext {
-        let has_tree = self.loaded.settings.boolean("context.includeDirectoryTree");
-        SessionContext {
-            date: jiff::Zoned::now().strftime("%A, %B %-d, %Y").to_string(),
-            platform: node_platform().to_owned(),
-            temporary_directory: self.project.temporary_dir.clone(),
-            workspace: self.folders(),
-            tree: has_tree.then(|| self.tree()),
-            memory: memory.project_section(),
-        }
-    }
-}
-
-impl Setup {
-    /// Returns the folders of the workspace as trees.
-    fn tree(&self) -> String {
-        let options = self.ignore_options();
-        let workspace = self.workspace.get();
-        let trees = workspace.roots().map(|folder| {
-            folder_tree(folder, Some(&IgnoreRules::new(folder, &options)), MAX_TREE_ITEMS)
-        });
-        trees.collect::<Vec<_>>().join("\n")
     }
 }
 

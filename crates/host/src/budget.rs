@@ -62,7 +62,8 @@ impl Setup {
                 )));
             }
             Err(error) => {
-                self.request
+                self.input
+                    .request
                     .notices
                     .warning(&format!("[WARNING] {error} The built-in prices are used."));
                 PriceBook::default()
@@ -71,12 +72,12 @@ impl Setup {
         let so_far = so_far(figures, &prices);
         let unpriced = so_far.is_none() && session.get(Resource::Usd).is_some();
         if unpriced {
-            self.request.notices.warning(
+            self.input.request.notices.warning(
                 "[WARNING] The earlier cost of this session is not known, so its budget does not include it.",
             );
         }
         // A demonstration costs nothing.
-        let is_real = !self.options.is_demonstration();
+        let is_real = !self.input.options.is_demonstration();
         let ledger = is_real.then(|| Arc::new(SpendingFile::new(folder.join(LEDGER))) as _);
         Ok(Spending {
             prompt,
@@ -91,8 +92,9 @@ impl Setup {
     fn ceilings(&self, period: Period) -> Result<Ceilings, SessionFailure> {
         let mut ceilings = Ceilings::default();
         for resource in Resource::ALL {
-            let flag =
-                (period == Period::Prompt).then(|| self.options.limits.get(resource)).flatten();
+            let flag = (period == Period::Prompt)
+                .then(|| self.input.options.limits.get(resource))
+                .flatten();
             let by_flag = flag.is_some();
             let limit = match flag {
                 Some(number) => Some(number),

@@ -62,7 +62,7 @@ pub(crate) fn interactive(
 ) -> CommandSet {
     let request = setup.approval_request();
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
-    let mut named = general(&setup.called_as);
+    let mut named = general(&setup.input.called_as);
     named.push(Arc::new(shell::UserShell::new(setup)));
     named.push(Arc::new(session::Clear));
     named.push(Arc::new(session::Compress));

@@ -27,7 +27,7 @@ pub(crate) enum Consent {
 
 /// Decides which items take effect: by the user if possible, otherwise by the pins.
 pub(crate) fn consider(beginning: &mut Beginning) -> Consent {
-    match beginning.request.operator {
+    match beginning.input.request.operator {
         Some(_) => person::with_person(beginning),
         None => Consent::Settled(without_a_person(beginning)),
     }
@@ -52,7 +52,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
         ConsentMode::Pinned => {
             let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
             items.truncate(MAX_ITEMS);
-            let known = EarlierAnswers::of(&store, &beginning.request.folder);
+            let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
             taking_effect(&items, &decide(&items, known, ConsentMode::Pinned, is_asked_about))
         }
     }
@@ -62,7 +62,7 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
 fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let mut items = all_items(beginning);
     if items.len() > MAX_ITEMS {
-        beginning.request.notices.warning(&format!(
+        beginning.input.request.notices.warning(&format!(
             "[WARNING] This folder contains {} items that need your consent. All items after the first {MAX_ITEMS} are disabled.",
             items.len()
         ));
@@ -75,8 +75,8 @@ fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     let found: &mut PendingSettings = &mut beginning.found;
     found.look();
     let mut items = found.items();
-    items.extend(hook_items(found, &beginning.request.folder));
-    items.extend(pollux_policy::consent_items(&beginning.request.folder));
+    items.extend(hook_items(found, &beginning.input.request.folder));
+    items.extend(pollux_policy::consent_items(&beginning.input.request.folder));
     // An answer about the others would change nothing.
     items.retain(|item| !idle::CONSENT_KINDS.contains(&item.kind.as_str()));
     items
@@ -96,7 +96,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = EarlierAnswers::of(&store, &beginning.request.folder);
+    let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
     let verdicts = decide(&items, known, mode, false);
     let of = |wanted| -> Vec<&ConsentItem> {
         let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);
@@ -104,6 +104,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     };
     if let Err(error) = &store {
         beginning
+            .input
             .request
             .notices
             .warning(&format!("[WARNING] {error}. Nothing is approved until the file is fixed."));
@@ -119,7 +120,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
         ("new or changed in this folder", changed),
     ] {
         for (kind, names) in by_kind(&items) {
-            beginning.request.notices.warning(&format!(
+            beginning.input.request.notices.warning(&format!(
                 "[WARNING] Disabled until you approve it at the terminal ({reason}): {kind}: {names}. \
                  --skip-trust accepts everything for one run."
             ));
@@ -131,7 +132,7 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
 /// Pins the items of a trusted folder on first use, and reports this.
 fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
     let answers: Vec<_> = items.iter().map(|item| (*item, true)).collect();
-    let kept = ConsentStore::record(&beginning.places, &beginning.request.folder, &answers);
+    let kept = ConsentStore::record(&beginning.places, &beginning.input.request.folder, &answers);
     if items.is_empty() {
         // Without items nothing is lost if the home directory is not writable.
         return;
@@ -142,13 +143,14 @@ fn pin(beginning: &Beginning, items: &[&ConsentItem]) {
                 .into_iter()
                 .map(|(kind, names)| format!("{kind}: {names}"))
                 .collect();
-            beginning.request.notices.info(&format!(
+            beginning.input.request.notices.info(&format!(
                 "[INFO] This folder is trusted. Its current items are now pinned: {}.",
                 kinds.join("; ")
             ));
         }
         Err(error) => {
             beginning
+                .input
                 .request
                 .notices
                 .warning(&format!("[WARNING] {error}. The items of the folder are not pinned."));

@@ -51,10 +51,9 @@ impl Setup {
     /// Returns the hooks of this session, ready to run. Reports definitions that were left out.
     pub(crate) fn hooks(&self, session_id: &str, transcript: Option<PathBuf>) -> Hooks {
         let found = found_in(&self.loaded);
-        found
-            .warnings
-            .iter()
-            .for_each(|warning| self.request.notices.warning(&format!("[WARNING] {warning}")));
+        found.warnings.iter().for_each(|warning| {
+            self.input.request.notices.warning(&format!("[WARNING] {warning}"));
+        });
         if found.hooks.is_empty() {
             return Hooks::default();
         }
@@ -64,7 +63,7 @@ impl Setup {
             disabled: self.loaded.settings.texts("hooksConfig.disabled").unwrap_or_default(),
             session_id: session_id.to_owned(),
             transcript,
-            cwd: self.request.folder.clone(),
+            cwd: self.input.request.folder.clone(),
             plans_directory: self.plans_directory(session_id),
             environment: environment_of_programs(&self.loaded),
         })

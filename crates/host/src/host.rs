@@ -14,7 +14,7 @@ use crate::consent::{self, Consent};
 use crate::options::RunOptions;
 use crate::prepared::Prepared;
 use crate::sessions::new_id;
-use crate::setup::{Beginning, Setup, Start};
+use crate::setup::{Beginning, Setup, SetupInput};
 
 /// Everything that sessions have in common. Opening a session changes nothing here: sessions of the
 /// same host may be in different folders and have different settings. Frontends use it as
@@ -38,14 +38,14 @@ impl Host {
     /// # Errors
     /// [`SessionFailure::Config`], [`SessionFailure::Sandbox`], [`SessionFailure::General`].
     pub fn look(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
-        look(self.start(request))
+        look(self.input(request))
     }
 
     /// Reads the settings for a session. Asks the user which items of the project may take effect.
     async fn set_up(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
-        let start = self.start(request);
+        let input = self.input(request);
         let begun = blocking(move || {
-            let mut beginning = Beginning::read(start)?;
+            let mut beginning = Beginning::read(input)?;
             Ok(match consent::consider(&mut beginning) {
                 Consent::Settled(accepted) => Begun::SetUp(Setup::read(beginning, accepted)?),
                 Consent::Open(open) => Begun::Asking(beginning, open),
@@ -63,14 +63,14 @@ impl Host {
         .await
     }
 
-    fn start(&self, request: &SessionRequest) -> Start {
+    fn input(&self, request: &SessionRequest) -> SetupInput {
         let session = match &request.start {
             SessionStart::New(Some(name)) | SessionStart::Resume(name) => name.clone(),
             SessionStart::New(None) => new_id(),
             // The imported session gets its id when it is read.
             SessionStart::Import(_) => String::new(),
         };
-        Start {
+        SetupInput {
             options: self.options.clone(),
             environment: self.environment.clone(),
             request: request.clone(),
@@ -85,8 +85,8 @@ impl Host {
         request: &SessionRequest,
         work: impl FnOnce(&SessionStore) -> Result<T, SessionFailure> + Send + 'static,
     ) -> Result<T, SessionsError> {
-        let start = self.start(request);
-        let work = move || work(&SessionStore::new(&look(start)?.project));
+        let input = self.input(request);
+        let work = move || work(&SessionStore::new(&look(input)?.project));
         Ok(blocking(work).await?)
     }
 }
@@ -99,8 +99,8 @@ enum Begun {
     Asking(Beginning, consent::OpenItems),
 }
 
-fn look(start: Start) -> Result<Setup, SessionFailure> {
-    let mut beginning = Beginning::read(start)?;
+fn look(input: SetupInput) -> Result<Setup, SessionFailure> {
+    let mut beginning = Beginning::read(input)?;
     let accepted = consent::pinned(&mut beginning);
     Setup::read(beginning, accepted)
 }

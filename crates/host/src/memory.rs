@@ -45,10 +45,10 @@ impl Memory {
             reported: Live::default(),
         };
         let files = context::discover(&memory.options(&memory.folders()));
-        files.warnings.iter().for_each(|warning| setup.request.notices.warning(warning));
-        if setup.options.debug {
+        files.warnings.iter().for_each(|warning| setup.input.request.notices.warning(warning));
+        if setup.input.options.debug {
             for file in files.by_origin().flat_map(|(_, files)| files) {
-                setup.request.notices.info(&format!("Read context: {}", file.path.display()));
+                setup.input.request.notices.info(&format!("Read context: {}", file.path.display()));
             }
         }
         memory.reported.update(|reported| reported.replace(&memory.system_section(&files), None));

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use pollux_config::{Loaded, names as variables};
 use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
 use pollux_net::RequestTrace;
-use pollux_protocol::Models;
+use pollux_protocol::{Models, SessionFailure, SessionRequest};
 
 use crate::setup::Setup;
-use pollux_protocol::SessionFailure;
 
 impl Setup {
     /// Returns the models of the session. Without credentials it fails with a list of alternatives;
@@ -35,7 +35,7 @@ impl Setup {
     /// Reports that a key is used instead of the configured sign-in method, if it is.
     pub(crate) fn report_sign_in(&self) {
         if let Some(notice) = pollux_models::sign_in_notice(&self.models_options()) {
-            self.request.notices.warning(&notice);
+            self.input.request.notices.warning(&notice);
         }
     }
 
@@ -54,17 +54,28 @@ impl Setup {
             settings: self.loaded.settings.clone(),
             environment: self.loaded.environment.clone(),
             user_settings: self.places.user_settings(),
-            cwd: self.request.folder.clone(),
+            cwd: self.input.request.folder.clone(),
             http: None,
-            trace: self.options.debug.then(|| {
-                let notices = Arc::clone(&self.request.notices);
+            trace: self.input.options.debug.then(|| {
+                let notices = Arc::clone(&self.input.request.notices);
                 RequestTrace::new(move |line| notices.info(line))
             }),
-            replay: self.options.replay.clone(),
-            record: self.options.record.clone(),
+            replay: self.input.options.replay.clone(),
+            record: self.input.options.record.clone(),
             prices: Some(self.places.pollux_dir().join(crate::budget::PRICES)),
             startup_model: self.model.clone(),
             client: "cli".to_owned(),
         }
     }
+}
+
+/// Returns the model from the flag, `GEMINI_MODEL` or the settings, in this order; otherwise
+/// `auto`.
+pub(crate) fn requested(request: &SessionRequest, loaded: &Loaded) -> String {
+    let environment = loaded.environment.non_empty(variables::GEMINI_MODEL);
+    let flag = request.model.as_deref().filter(|model| !model.is_empty());
+    let asked = flag
+        .or(environment)
+        .or(loaded.settings.text("model.name").filter(|name| !name.trim().is_empty()));
+    asked.map(str::trim).filter(|model| !model.is_empty()).unwrap_or("auto").to_owned()
 }

@@ -37,7 +37,7 @@ impl Setup {
             session: facts.trusted && !facts.without_approvals,
             saved: kept == Some(&Value::Bool(true)) && !facts.is_suspended,
             saved_by_default: self.loaded.settings.boolean("security.autoAddToPolicyByDefault"),
-            editor: self.options.has_editor,
+            editor: self.input.options.has_editor,
         }
     }
 
@@ -53,7 +53,7 @@ impl Setup {
             dialect: Shell::current().map_or(Dialect::Posix, |shell| shell.dialect),
             environment: environment.collect(),
             confinement: self.confinement_facts(),
-            home: self.environment.home(),
+            home: self.input.environment.home(),
             original_denials: self.loaded.settings.boolean("pollux.policy.originalDenials"),
             approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
             without_approvals: self.loaded.settings.boolean("admin.secureModeEnabled")
@@ -83,12 +83,12 @@ impl Setup {
         SandboxInputs {
             protected: self.protected_places(),
             state: self.places.pollux_dir(),
-            secrets: secrets.into_iter().map(|path| self.request.folder.join(path)).collect(),
+            secrets: secrets.into_iter().map(|path| self.input.request.folder.join(path)).collect(),
         }
     }
 
     fn protected_places(&self) -> ProtectedPlaces {
-        let mut protected = ProtectedPlaces::new(&self.places, &self.environment);
+        let mut protected = ProtectedPlaces::new(&self.places, &self.input.environment);
         protected.temporary.clone_from(&self.project.temporary_dir);
         protected.context_names = context::names(&self.loaded.settings.context().file_names);
         protected.files.extend(self.named_files());
@@ -98,8 +98,12 @@ impl Setup {
     /// Returns the policy files, and the file of the system prompt, that the options, the settings
     /// or the environment name.
     fn named_files(&self) -> impl Iterator<Item = PathBuf> {
-        let policies =
-            rules::named_files(&self.options, &self.loaded, &self.places, &self.request.folder);
+        let policies = rules::named_files(
+            &self.input.options,
+            &self.loaded,
+            &self.places,
+            &self.input.request.folder,
+        );
         let prompt = self.file_of(variables::GEMINI_SYSTEM_MD).ok().flatten();
         // A device is no file of the user, and a folder around the workspace stays writable.
         let is_device =

@@ -74,7 +74,7 @@ impl Prepared {
         let commands = if setup.is_interactive() {
             commands::interactive(&setup, &id, &statistics, &hooks, &state)
         } else {
-            commands::headless(&setup.called_as)
+            commands::headless(&setup.input.called_as)
         };
         let agent = setup.start(Launch {
             models,
@@ -97,10 +97,10 @@ impl Prepared {
 
 fn facts(setup: &Setup, chosen: &ChosenSession) -> SessionFacts {
     let settings = &setup.loaded.settings;
-    let screen_reader = setup.options.screen_reader;
+    let screen_reader = setup.input.options.screen_reader;
     SessionFacts {
         id: chosen.id.clone(),
-        folder: setup.request.folder.clone(),
+        folder: setup.input.request.folder.clone(),
         temporary_folder: setup.project.temporary_dir.clone(),
         model: setup.model.clone(),
         mode: setup.mode,
@@ -108,7 +108,7 @@ fn facts(setup: &Setup, chosen: &ChosenSession) -> SessionFacts {
         is_steered: settings.boolean("experimental.modelSteering"),
         is_for_screen_reader: screen_reader
             .unwrap_or_else(|| settings.boolean("ui.accessibility.screenReader")),
-        is_debug: setup.options.debug,
+        is_debug: setup.input.options.debug,
         resumed: (!chosen.history.is_empty()).then(|| chosen.earlier.clone()),
     }
 }
@@ -140,7 +140,7 @@ impl PreparedSession for Prepared {
         Box::pin(async move {
             let parts = Expander::new(&setup, source).expand(&prompt).await?;
             // A built-in command takes precedence over a custom one.
-            let is_built_in = commands::headless(&setup.called_as).find(&prompt).is_some();
+            let is_built_in = commands::headless(&setup.input.called_as).find(&prompt).is_some();
             match setup.custom_command(&prompt).filter(|_| !is_built_in) {
                 Some(path) => Err(SessionFailure::Input(format!(
                     "Custom commands are not available in this version of Pollux yet, so {} cannot run.",

@@ -33,7 +33,7 @@ impl Setup {
         let environment = &self.loaded.environment;
         let custom = match self.file_of(variables::GEMINI_SYSTEM_MD)? {
             Some(path) if self.is_of_untrusted_project(&path) => {
-                self.request.notices.warning(&format!(
+                self.input.request.notices.warning(&format!(
                     "[WARNING] {} is not read: this folder is not trusted.",
                     path.display()
                 ));
@@ -62,10 +62,10 @@ impl Setup {
         }
         let is_yes = given == "1" || given.eq_ignore_ascii_case("true");
         let path = if is_yes { ".gemini/system.md" } else { given };
-        let path = pollux_fs::absolute(&self.request.folder, &self.places.expand_home(path));
+        let path = pollux_fs::absolute(&self.input.request.folder, &self.places.expand_home(path));
         let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
-        if path.starts_with(&self.request.folder)
-            && !real(&path).starts_with(real(&self.request.folder))
+        if path.starts_with(&self.input.request.folder)
+            && !real(&path).starts_with(real(&self.input.request.folder))
         {
             return Err(SessionFailure::General(format!(
                 "{} is a link to a file outside of the project. Set {variable} to the file itself.",
@@ -76,7 +76,7 @@ impl Setup {
     }
 
     fn is_of_untrusted_project(&self, path: &Path) -> bool {
-        path.starts_with(&self.request.folder) && !self.loaded.trust.is_trusted()
+        path.starts_with(&self.input.request.folder) && !self.loaded.trust.is_trusted()
     }
 
     /// Returns the inputs of the system instruction.
@@ -89,7 +89,7 @@ impl Setup {
         let efficient = "tools.shell.enableShellOutputEfficiency";
         PromptInputs {
             interactive: self.is_interactive(),
-            git: is_git(&self.request.folder),
+            git: is_git(&self.input.request.folder),
             sandbox: self.sandbox(),
             brief_output: self.loaded.settings.boolean(efficient),
             plans_directory: self.plans_directory(session_id),

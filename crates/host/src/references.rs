@@ -59,11 +59,11 @@ impl Expander {
         let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
         Self {
             workspace: setup.workspace.clone(),
-            files: Arc::clone(&setup.request.files),
+            files: Arc::clone(&setup.input.request.files),
             ignore: setup.ignore_options(),
             recursive_search: setup.loaded.settings.boolean(is_recursive) && setup.offers("glob"),
-            notices: Arc::clone(&setup.request.notices),
-            debug: setup.options.debug,
+            notices: Arc::clone(&setup.input.request.notices),
+            debug: setup.input.options.debug,
             interactive: setup.is_interactive(),
             source,
         }

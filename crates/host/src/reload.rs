@@ -8,7 +8,7 @@ use pollux_config::{Settings, schema};
 use pollux_protocol::{CommandReport, Live, Op, SettingValues};
 
 use crate::consent;
-use crate::setup::{Beginning, Setup, Start};
+use crate::setup::{Beginning, Setup};
 use pollux_protocol::SessionFailure;
 
 /// Settings that take effect while a session runs. All others wait for the next start.
@@ -81,7 +81,7 @@ impl LiveSettings {
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, settings) = (current.get(), read(setup)?);
         let is_followed =
-            |key: &&str| FOLLOWED.contains(key) || setup.request.live_settings.contains(key);
+            |key: &&str| FOLLOWED.contains(key) || setup.input.request.live_settings.contains(key);
         let (changed, _): (Vec<_>, Vec<_>) =
             different(&before, &settings).into_iter().partition(|key| is_followed(&key.as_str()));
         let mut restart = different(&setup.loaded.settings, &settings);
@@ -102,13 +102,7 @@ impl LiveSettings {
 /// Reads the files as for a new session, but asks no questions: new items of the project wait for
 /// consent.
 fn read(setup: &Setup) -> Result<Settings, SessionFailure> {
-    let mut beginning = Beginning::read(Start {
-        options: setup.options.clone(),
-        environment: setup.environment.clone(),
-        request: setup.request.clone(),
-        called_as: setup.called_as.clone(),
-        origin: Arc::clone(&setup.origin),
-    })?;
+    let mut beginning = Beginning::read(setup.input.clone())?;
     let agreed = consent::agreed(&mut beginning);
     let loaded = beginning.found.load(agreed).map_err(|error| SessionFailure::config(&error))?;
     Ok(loaded.settings)

@@ -36,21 +36,24 @@ impl Setup {
     /// [`SessionFailure::Input`] if the session cannot be found, read or created.
     pub(crate) fn session(&self) -> Result<ChosenSession, SessionFailure> {
         let store = SessionStore::new(&self.project);
-        match &self.request.start {
+        match &self.input.request.start {
             SessionStart::Resume(identifier) => resume(self, &store, identifier),
             SessionStart::Import(path) => {
-                let imported = store.import(&self.request.folder.join(path)).map_err(|error| {
-                    let error = match error {
-                        // The message shows the path as the user typed it.
-                        SessionError::Import(_) => SessionError::Import(path.display().to_string()),
-                        other => other,
-                    };
-                    SessionFailure::Input(format!("Error importing session from file: {error}"))
-                })?;
+                let imported =
+                    store.import(&self.input.request.folder.join(path)).map_err(|error| {
+                        let error = match error {
+                            // The message shows the path as the user typed it.
+                            SessionError::Import(_) => {
+                                SessionError::Import(path.display().to_string())
+                            }
+                            other => other,
+                        };
+                        SessionFailure::Input(format!("Error importing session from file: {error}"))
+                    })?;
                 Ok(restore(self, imported))
             }
             // The questions so far have the same id.
-            SessionStart::New(None) => Ok(fresh(self.origin.session.to_string())),
+            SessionStart::New(None) => Ok(fresh(self.input.origin.session.to_string())),
             SessionStart::New(Some(id)) => {
                 // The file is created when there is something to keep: a run that fails earlier
                 // leaves the id free.
@@ -77,7 +80,7 @@ fn resume(
             store.resume(&session).map(|resumed| restore(setup, resumed)).map_err(failed)
         }
         Err(error @ SessionError::NoneFound) if identifier == "latest" => {
-            setup.request.notices.info(&format!("{error} Starting a new session."));
+            setup.input.request.notices.info(&format!("{error} Starting a new session."));
             Ok(fresh(new_id()))
         }
         Err(error) => Err(failed(error)),
@@ -103,11 +106,12 @@ fn fresh(id: String) -> ChosenSession {
 fn restore(setup: &Setup, (log, mut data): (SessionLog, SessionData)) -> ChosenSession {
     data.damage
         .iter()
-        .for_each(|damage| setup.request.notices.warning(&format!("[WARNING] {damage}")));
+        .for_each(|damage| setup.input.request.notices.warning(&format!("[WARNING] {damage}")));
     let earlier = earlier(&data);
     let (history, repairs) = data.history();
     for repair in &repairs {
         setup
+            .input
             .request
             .notices
             .warning(&format!("[WARNING] The session was repaired: {}", describe(repair)));

@@ -15,7 +15,8 @@ impl Setup {
     /// Asks for a model of the servers on this machine if no service is configured, and sets it as
     /// the model of the run. Without an answer nothing changes.
     pub(crate) async fn choose_local_model(&mut self, session: &str) {
-        let Some(operator) = self.request.operator.clone().filter(|_| self.is_undecided()) else {
+        let Some(operator) = self.input.request.operator.clone().filter(|_| self.is_undecided())
+        else {
             return;
         };
         let servers = self.local_servers().await;

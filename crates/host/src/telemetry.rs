@@ -27,7 +27,7 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
     };
     let started =
         Telemetry::start(&setup.telemetry, common, service::services(settings, environment));
-    started.warning.iter().for_each(|warning| setup.request.notices.warning(warning));
+    started.warning.iter().for_each(|warning| setup.input.request.notices.warning(warning));
     let telemetry = Arc::new(started.telemetry?);
     let servers = settings.value("mcpServers").and_then(|servers| servers.as_object());
     telemetry.configured(Configuration {
@@ -39,7 +39,7 @@ pub(crate) fn start(setup: &Setup, session_id: &str) -> Option<Arc<Telemetry>> {
         api_key: environment.non_empty(variables::GEMINI_API_KEY).is_some(),
         vertex_ai: auth == Some(AuthType::VertexAi),
         respect_git_ignore: settings.boolean("context.fileFiltering.respectGitIgnore"),
-        debug: setup.options.debug,
+        debug: setup.input.options.debug,
         mcp_servers: servers.map(|servers| servers.keys().cloned().collect()).unwrap_or_default(),
         output_format: setup.output_format().to_owned(),
         began: setup.began,

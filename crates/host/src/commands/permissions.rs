@@ -22,7 +22,7 @@ pub(super) struct Permissions {
 
 impl Permissions {
     pub(super) fn new(setup: &Setup, settings: &LiveSettings) -> Self {
-        let (places, cwd) = (setup.places.clone(), setup.request.folder.clone());
+        let (places, cwd) = (setup.places.clone(), setup.input.request.folder.clone());
         Self { places, cwd, trust: setup.loaded.trust, settings: settings.clone() }
     }
 

@@ -30,7 +30,7 @@ impl UserShell {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let environment = setup.loaded.environment.for_children();
         let environment = pollux_shell::child_environment(environment, &names, None);
-        Self { folder: setup.request.folder.clone(), environment }
+        Self { folder: setup.input.request.folder.clone(), environment }
     }
 }
 

@@ -47,14 +47,14 @@ pub(super) fn with_person(beginning: &mut Beginning) -> Consent {
     }
     let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
-    let known = EarlierAnswers::of(&store, &beginning.request.folder);
+    let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
     let verdicts = decide(&items, known, ConsentMode::Pinned, true);
     let open = OpenItems { items, verdicts };
     if trust.is_trusted() && open.items().is_empty() {
         if known == EarlierAnswers::Nothing {
             // An empty record is stored too: items that appear later then count as new. A failure
             // to store it does no harm.
-            drop(ConsentStore::record(&beginning.places, &beginning.request.folder, &[]));
+            drop(ConsentStore::record(&beginning.places, &beginning.input.request.folder, &[]));
         }
         return Consent::Settled(taking_effect(&open.items, &open.verdicts));
     }
@@ -62,9 +62,9 @@ pub(super) fn with_person(beginning: &mut Beginning) -> Consent {
         match &store {
             Err(error) => {
                 let text = format!("{error}. Answers are not saved until the file is fixed.");
-                beginning.request.notices.warning(&text);
+                beginning.input.request.notices.warning(&text);
             }
-            Ok(_) => beginning.request.notices.info(
+            Ok(_) => beginning.input.request.notices.info(
                 "This folder is trusted, and contains items that you have not been asked about.",
             ),
         }
@@ -80,7 +80,7 @@ impl OpenItems {
 
     /// Asks about the folder if it is not trusted, and about the open items.
     pub(crate) async fn ask(&self, beginning: &Beginning) -> UserAnswers {
-        let Some(operator) = &beginning.request.operator else { return UserAnswers::None };
+        let Some(operator) = &beginning.input.request.operator else { return UserAnswers::None };
         let (operator, open) = (operator.as_ref(), self.items());
         let mut level = None;
         if !beginning.found.trust.is_trusted() {
@@ -91,7 +91,7 @@ impl OpenItems {
                 None => return UserAnswers::None,
             }
         }
-        match ask_for_items(&open, operator, &beginning.origin).await {
+        match ask_for_items(&open, operator, &beginning.input.origin).await {
             Some(answers) => {
                 let items = answers.into_iter().map(|(item, yes)| (item.clone(), yes)).collect();
                 UserAnswers::Trust { level, items }
@@ -127,16 +127,16 @@ async fn ask_for_trust(
     operator: &dyn Operator,
 ) -> Option<TrustLevel> {
     let (labels, levels): (Vec<_>, Vec<_>) =
-        trust_choices(&beginning.request.folder).into_iter().unzip();
+        trust_choices(&beginning.input.request.folder).into_iter().unzip();
     let request = TrustRequest {
-        folder: beginning.request.folder.clone(),
+        folder: beginning.input.request.folder.clone(),
         items: open.iter().copied().cloned().collect(),
         problems: beginning.found.project_errors().iter().map(ToString::to_string).collect(),
     };
     // The last choice is not to trust the folder.
     let default = levels.len().checked_sub(1);
     let choices = QuestionChoice::options(labels);
-    let (from, subject) = (Arc::clone(&beginning.origin), QuestionSubject::Trust(request));
+    let (from, subject) = (Arc::clone(&beginning.input.origin), QuestionSubject::Trust(request));
     let question = Question::new(from, subject, choices, default);
     match operator.ask(question).await.outcome {
         QuestionOutcome::Option(index) => levels.get(index).copied(),
@@ -199,14 +199,14 @@ fn trust_choices(folder: &Path) -> Vec<(String, TrustLevel)> {
 
 /// Stores the answers: those about items first, so that a folder is never trusted without them.
 fn keep(beginning: &mut Beginning, answers: &[(&ConsentItem, bool)], level: Option<TrustLevel>) {
-    let kept = ConsentStore::record(&beginning.places, &beginning.request.folder, answers);
+    let kept = ConsentStore::record(&beginning.places, &beginning.input.request.folder, answers);
     let is_kept = kept.is_ok();
     let text = match kept {
         Ok(()) => summary(answers),
         Err(error) => Some(format!("{error}. The answers apply to this conversation only.")),
     };
     if let Some(text) = text {
-        beginning.request.notices.info(&text);
+        beginning.input.request.notices.info(&text);
     }
     if let Some(level) = level {
         set_trust(beginning, TrustState::Trusted);
@@ -221,9 +221,9 @@ fn set_trust(beginning: &mut Beginning, state: TrustState) {
 }
 
 fn keep_level(beginning: &Beginning, level: TrustLevel) {
-    if let Err(error) = TrustStore::set(&beginning.places, &beginning.request.folder, level) {
+    if let Err(error) = TrustStore::set(&beginning.places, &beginning.input.request.folder, level) {
         let text = format!("{error}. The answer applies to this conversation only.");
-        beginning.request.notices.warning(&text);
+        beginning.input.request.notices.warning(&text);
     }
 }
 

@@ -14,7 +14,7 @@ const KEY: [&str; 2] = ["hooksConfig", "disabled"];
 /// Returns a function that disables and enables hooks. A hook is disabled in the project's settings
 /// if there are trusted ones, otherwise in the user's; it is enabled in both.
 pub(crate) fn saving(setup: &Setup) -> SaveDisabled {
-    let (places, cwd) = (setup.places.clone(), setup.request.folder.clone());
+    let (places, cwd) = (setup.places.clone(), setup.input.request.folder.clone());
     let trusted = setup.loaded.trust.is_trusted();
     Arc::new(move |labels, on| {
         let project = FileScope::Project.path(&places, &cwd);
