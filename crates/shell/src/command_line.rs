@@ -24,6 +24,7 @@ mod quoting;
 mod reach;
 mod reader;
 mod redirections;
+mod standard_input;
 mod table;
 mod tables;
 mod walk;

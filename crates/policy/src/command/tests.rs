@@ -346,6 +346,12 @@ fn what_may_hide_a_denied_command_is_asked_about_in_yolo_mode() {
         "unknown <<E\ncanary\nE",
         "echo canary | sh",
         "echo canary | xargs sh -c",
+        "cat x | bash /dev/stdin",
+        "cat x | fish",
+        "cat x | . /proc/self/fd/0",
+        "cat x | unshare",
+        "cat x | docker exec -i c sh",
+        "unknown < x",
         "env X='canary;' unknown",
         "X='canary;' unknown",
         "exec \"$0\"",
@@ -358,7 +364,8 @@ fn what_may_hide_a_denied_command_is_asked_about_in_yolo_mode() {
         "echo rm -rf canary",
         "python3 -c 'print(1)'",
         "make > x",
-        "a | b; c &",
+        "a | wc; c &",
+        "cat x | ./tool | python3 x.py",
         "cat <<'E'\ncanary\nE",
     ] {
         assert_eq!(say(&policy, line, ApprovalMode::Yolo), "allow", "{line}");

@@ -89,6 +89,8 @@ pub struct SimpleCommand {
     pub redirections: Vec<Redirection>,
     /// Text of the command's here-documents and here-strings.
     pub input: Vec<String>,
+    /// True if the line may give the command a standard input: a pipe, a file or a text.
+    pub receives_input: bool,
     /// Text as written, without bodies of here-documents.
     pub text: String,
     /// Byte offset in the line.

@@ -26,7 +26,7 @@ struct Expansion {
 
 /// Built-in commands of bash and dash. A built-in without a table may change how the shell reads
 /// and runs the rest of the line.
-const SHELLS_OWN: [&str; 46] = [
+pub(super) const BUILT_IN: [&str; 46] = [
     ".",
     "alias",
     "bg",
@@ -109,16 +109,19 @@ impl Expansion {
         if evaluates || inner.runs_input {
             self.gap(Construct::Script, position);
         }
-        // The line is parsed. The inner command is not known, but rules that deny must not rely on
-        // the list.
-        if inner.is_out_of_reach {
-            let gap = Gap { construct: Construct::CommandName, position };
-            self.line.hidden.get_or_insert(gap);
+        // The line is parsed, but rules that deny must not rely on the list.
+        let gap = match inner {
+            _ if inner.is_out_of_reach => Some(Construct::CommandName),
+            _ if inner.may_run_input => Some(Construct::Script),
+            _ => None,
+        };
+        if let Some(construct) = gap {
+            self.line.hidden.get_or_insert(Gap { construct, position });
         }
         if inner.is_computed {
             self.gap(Construct::CommandName, position);
         }
-        if SHELLS_OWN.contains(&command.name()) && !command.has_table() && !is_folder {
+        if BUILT_IN.contains(&command.name()) && !command.has_table() && !is_folder {
             self.line.beyond.get_or_insert(Gap { construct: Construct::BuiltIn, position });
         }
     }
@@ -141,6 +144,7 @@ impl Expansion {
             position,
             // Copies of the input for any number of commands would make the work more than linear.
             input: if inner.commands.len() == 1 { outer.input.clone() } else { Vec::new() },
+            receives_input: outer.receives_input,
             has_more: outer.has_more || inner.adds_arguments,
             outer: Some(index),
             offset: start,
@@ -159,6 +163,7 @@ impl Expansion {
     fn add_script(&mut self, index: usize, place: usize, depth: usize) {
         let outer = &self.line.commands[index];
         let position = outer.position;
+        let is_fed = outer.receives_input;
         let Some(script) = outer.words[place].literal() else { return };
         let read = reader::read(script);
         if let Some(gap) = read.hidden {
@@ -167,7 +172,9 @@ impl Expansion {
             self.line.beyond.get_or_insert(Gap { position, ..gap });
         }
         for inner in read.commands {
-            let command = SimpleCommand { position, outer: Some(index), offset: 0, ..inner };
+            let receives_input = inner.receives_input || is_fed;
+            let outer = Some(index);
+            let command = SimpleCommand { position, outer, offset: 0, receives_input, ..inner };
             self.add(command, depth + 1);
         }
     }

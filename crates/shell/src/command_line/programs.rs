@@ -6,13 +6,15 @@ use std::sync::{LazyLock, OnceLock};
 use serde::Deserialize;
 
 use super::model::{SimpleCommand, Word};
+use super::standard_input;
 use super::table::Usage;
 use super::tables::TABLES;
 use super::walk::Walk;
 
 /// Directories of system programs. A program in another directory may be a different one of the
 /// same name.
-const DIRECTORIES: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+pub(super) const DIRECTORIES: [&str; 4] =
+    ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// Effect of a command according to the table of its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -86,6 +88,8 @@ pub(super) struct Inner {
     pub(super) adds_arguments: bool,
     /// True if the program runs its standard input as a script.
     pub(super) runs_input: bool,
+    /// True if the program may do so, although a rule that allows it covers this.
+    pub(super) may_run_input: bool,
     /// True if a command or script among the arguments is known only at run time.
     pub(super) is_computed: bool,
     /// True if the program runs a command that cannot be located, because some options are not
@@ -181,14 +185,16 @@ impl SimpleCommand {
 
     /// Returns the commands and scripts among the arguments, as far as the table lists them.
     pub(super) fn inner(&self) -> Inner {
-        let Some(usage) = usage(self.name()) else { return Inner::default() };
+        let Some(usage) = usage(self.name()) else {
+            return Inner { may_run_input: self.may_run_input(), ..Inner::default() };
+        };
         let mut walk = Walk::new(usage, &self.words);
         let is_known = walk.all().is_ok();
-        let runs_file = walk.operands > 0 || !walk.inner.scripts.is_empty();
         let mut literals = self.words.iter().filter_map(Word::literal);
         let may_run = usage.runs_operands() || literals.any(|word| usage.runs_value(word));
         Inner {
-            runs_input: walk.usage.runs_input && !(is_known && runs_file),
+            runs_input: standard_input::runs_input(usage, &walk, is_known),
+            may_run_input: self.may_start_shell(usage, &walk, is_known),
             adds_arguments: usage.adds_arguments,
             is_computed: walk.inner.is_computed || (self.has_more && may_run),
             is_out_of_reach: !is_known && may_run,

@@ -1,6 +1,6 @@
 //! Commands and the operators that join them.
 
-use super::model::{CommandLine, Construct, Gap, SimpleCommand, Word};
+use super::model::{CommandLine, Construct, Gap, RedirectionKind, SimpleCommand, Word};
 
 /// Reads a line of bash or dash.
 pub(super) fn read(text: &str) -> CommandLine {
@@ -11,11 +11,30 @@ pub(super) fn read(text: &str) -> CommandLine {
         command: None,
         end: 0,
         state: State::Start,
+        follows_pipe: false,
+        is_in_pipe: false,
         here_documents: Vec::new(),
         subshells: 0,
     };
     reader.script();
+    feed(&mut reader.line.commands);
     reader.line
+}
+
+/// Notes the commands whose standard input the line redirects.
+fn feed(commands: &mut [SimpleCommand]) {
+    let is_fed = |command: &SimpleCommand| {
+        let mut redirections = command.redirections.iter();
+        !command.input.is_empty() || redirections.any(|it| it.kind == RedirectionKind::Read)
+    };
+    // The input of a compound command, or of the shell itself, reaches other commands.
+    let reaches_others = |command: &SimpleCommand| {
+        is_fed(command) && (command.words.is_empty() || command.name() == "exec")
+    };
+    let reaches_all = commands.iter().any(reaches_others);
+    for command in commands {
+        command.receives_input |= reaches_all || is_fed(command);
+    }
 }
 
 /// State of reading a line, between two tokens.
@@ -29,6 +48,10 @@ pub(super) struct Reader<'a> {
     /// End of the last token of that command.
     end: usize,
     state: State,
+    /// True if the next command follows `|`.
+    follows_pipe: bool,
+    /// True within and after a compound command that follows `|`.
+    is_in_pipe: bool,
     /// Here-documents whose bodies follow after the end of the line.
     pub(super) here_documents: Vec<HereDocument>,
     /// Number of subshells that are open.
@@ -149,6 +172,7 @@ impl<'a> Reader<'a> {
         if self.state != State::Operand {
             self.end_command();
             self.state = State::Start;
+            self.follows_pipe = false;
         }
         self.at += 1;
         self.here_document_bodies();
@@ -160,6 +184,8 @@ impl<'a> Reader<'a> {
         }
         let is_first = self.line.commands.is_empty();
         self.end_command();
+        let operator = &self.text[self.at..self.at + length];
+        self.follows_pipe = matches!(operator, "|" | "|&");
         if is_first && self.text[self.at..].starts_with("&&") {
             self.line.folder = self.line.commands.first().and_then(directory);
         }
@@ -173,6 +199,7 @@ impl<'a> Reader<'a> {
             return self.hide(Construct::Arithmetic);
         }
         self.pass_over(Construct::Subshell, self.at);
+        self.is_in_pipe |= self.follows_pipe;
         self.subshells += 1;
         self.at += 1;
         self.state = State::Start;
@@ -247,6 +274,8 @@ impl<'a> Reader<'a> {
 
     /// Returns true for a reserved word at the beginning of a command.
     fn reserved(&mut self, written: &str, start: usize) -> bool {
+        let is_compound = OPENING.contains(&written) || matches!(written, "for" | "!");
+        self.is_in_pipe |= is_compound && self.follows_pipe;
         if UNREAD.contains(&written) {
             self.at = start;
             self.hide(Construct::Keyword);
@@ -308,6 +337,7 @@ impl<'a> Reader<'a> {
         if command.name() == "time" && command.words.iter().skip(1).any(is_pipeline) {
             self.hide(Construct::Keyword);
         }
+        command.receives_input = self.follows_pipe || self.is_in_pipe;
         self.text[command.position..self.end.max(command.position)].clone_into(&mut command.text);
         self.line.commands.push(command);
     }

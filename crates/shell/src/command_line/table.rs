@@ -56,8 +56,8 @@ pub(super) struct Usage {
     pub(super) any_arguments: bool,
     /// True if the program adds arguments to the command that it runs.
     pub(super) adds_arguments: bool,
-    /// True if the program runs its standard input as a script when it has no operands.
-    pub(super) runs_input: bool,
+    /// Arguments with which the program runs its standard input as a script.
+    pub(super) runs_input: Option<RunsInput>,
     /// Subcommands by their names. If the map is not empty, the first operand must be one of them.
     pub(super) subcommands: BTreeMap<String, Self>,
     /// Alternative usage for words that do not fit this one: `git branch NAME` next to `git branch
@@ -76,6 +76,18 @@ fn options_by_name<'de, D: serde::Deserializer<'de>>(
         by_name.extend(names.into_iter().map(|name| (name, kind.clone())));
     }
     Ok(by_name)
+}
+
+/// Arguments with which a program runs its standard input as a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RunsInput {
+    /// All arguments, unless they name a script or the file of one.
+    WithoutFile,
+    /// All arguments without a command.
+    WithoutCommand,
+    /// All arguments.
+    Always,
 }
 
 /// Kind of the value of an option.

@@ -216,6 +216,11 @@ impl<'a> Walk<'a> {
         self.take(&operand.form, word)
     }
 
+    /// Returns the operands so far.
+    pub(super) fn operand_words(&self) -> &[&'a Word] {
+        &self.operand_words
+    }
+
     /// Returns the files that are changed. `has_more` is true if further arguments follow.
     pub(super) fn written(mut self, has_more: bool) -> Vec<String> {
         let kinds = &self.usage.operands;

@@ -19,7 +19,7 @@ fn answer(text: &str, rule: &str) -> Result<Option<Does>, String> {
     Ok(does)
 }
 
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with("## "))
 }
 
