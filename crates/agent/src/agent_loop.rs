@@ -332,9 +332,8 @@ impl AgentLoop {
                 continue;
             }
             self.satisfy(&choice, run).await?;
-            let is_failure = self.reports_cut_off(&choice, run).await;
+            let done = self.report_cut_off(&choice, run).await;
             let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
-                let done = if is_failure { PromptOutcome::CutOff } else { PromptOutcome::Done };
                 let is_stopped = run.cancel.is_cancelled();
                 return Ok(if is_stopped { PromptOutcome::Cancelled } else { done });
             };
@@ -346,14 +345,18 @@ impl AgentLoop {
         }
     }
 
-    /// Returns true if the last answer was cut off and that is a failure; otherwise reports a
-    /// cut-off. An answer that satisfies a schema is whole.
-    async fn reports_cut_off(&self, choice: &Choice, run: &PromptRun<'_>) -> bool {
-        let is_cut_off = run.finish == Some(FinishReason::MaxTokens) && self.shaping.is_none();
-        if is_cut_off && !choice.limits.fails_when_cut_off {
-            self.outlet().emit(Event::AnswerTruncated).await;
+    /// Returns the outcome of the last answer. A cut-off that is not a failure is reported. An
+    /// answer that satisfies a schema is whole.
+    async fn report_cut_off(&self, choice: &Choice, run: &PromptRun<'_>) -> PromptOutcome {
+        let finish = run.finish.clone();
+        if finish == Some(FinishReason::Stop) || self.shaping.is_some() {
+            PromptOutcome::Done
+        } else if choice.limits.fails_when_cut_off {
+            PromptOutcome::CutOff(finish)
+        } else {
+            self.outlet().emit(Event::AnswerTruncated(finish)).await;
+            PromptOutcome::Done
         }
-        is_cut_off && choice.limits.fails_when_cut_off
     }
 
     /// Resets the state that belongs to one prompt.
@@ -468,8 +471,9 @@ impl AgentLoop {
 /// Returns the log message for an early end.
 fn failure(outcome: &PromptOutcome) -> Option<String> {
     match outcome {
-        PromptOutcome::Failed(error) => Some(error.message.clone()),
-        PromptOutcome::InvalidStream(reason) => Some(reason.message().to_owned()),
+        PromptOutcome::Failed(error) | PromptOutcome::InvalidStream(error) => {
+            Some(error.message.clone())
+        }
         PromptOutcome::FatalTool { message, .. } | PromptOutcome::Loop(message) => {
             Some(message.clone())
         }

@@ -103,7 +103,7 @@ impl Shaping {
     pub(crate) fn outcome(&self, outcome: PromptOutcome, text: &str) -> PromptOutcome {
         let reason = match &outcome {
             PromptOutcome::Done if !self.satisfied => "The work ended without an answer.",
-            PromptOutcome::InvalidStream(reason) => reason.message(),
+            PromptOutcome::InvalidStream(error) => &error.message,
             PromptOutcome::Stopped(reason) => reason,
             _ => return outcome,
         };

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use pollux_protocol::{
-    CancellationToken, Choice, ChunkStream, Event, InvalidStream, Measurement, ModelError,
-    ModelErrorKind, ModelRequest, Models, StreamRetryMeasure,
+    CancellationToken, Choice, ChunkStream, Event, FinishReason, InvalidStream, Measurement,
+    ModelError, ModelErrorKind, ModelRequest, Models, StreamRetryMeasure,
 };
 use serde_json::Value;
 
@@ -102,34 +102,26 @@ impl Chat {
                 return answer;
             }
             if answer.end.is_ok()
-                && let Some(reason) = answer.turn.judge(answers_results)
+                && let Some(fault) = answer.turn.fault(answers_results)
             {
-                answer.end = Err(ModelError::unusable(reason));
+                answer.end = Err(fault);
             }
             let Err(error) = &answer.end else { return answer };
             if error.kind == ModelErrorKind::Cancelled || cancel.is_cancelled() {
                 return answer;
             }
-            if !error.retryable {
+            if !error.retryable || attempt >= self.retries.attempts {
                 // A refused request does not count as an attempt at an answer.
-                if answer.turn.begun {
+                if error.retryable || answer.turn.begun {
                     self.measure_surrender(choice, error, attempt);
                 }
-                return answer;
-            }
-            let last = attempt >= self.retries.attempts;
-            let delay = self.retries.base * 2_u32.saturating_pow(attempt - 1);
-            if last {
-                self.measure_surrender(choice, error, attempt);
-            } else {
-                self.measure_retry(choice, error, attempt, delay);
-            }
-            if last {
                 if let ModelErrorKind::Unusable(reason) = error.kind {
                     self.measure_invalid(choice, &request, reason);
                 }
                 return answer;
             }
+            let delay = self.retries.base * 2_u32.saturating_pow(attempt - 1);
+            self.measure_retry(choice, error, attempt, delay);
             tokio::select! {
                 () = cancel.cancelled() => {
                     answer.end = Err(ModelError::cancelled());
@@ -180,6 +172,10 @@ impl Chat {
     async fn interfered(&self, model: &str, mut turn: Turn, interference: Interference) -> Answer {
         if !matches!(interference, Interference::Stopped(_)) {
             turn.forget_calls();
+        }
+        if matches!(interference, Interference::Blocked(_)) {
+            // The block has its own report.
+            turn.finish = Some(FinishReason::Stop);
         }
         if let Interference::Blocked(Some(answer)) = &interference {
             for event in turn.take(answer.as_ref().clone()) {

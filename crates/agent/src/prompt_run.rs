@@ -14,7 +14,7 @@ pub(crate) struct PromptRun<'a> {
     pub(crate) text: String,
     /// Texts of the model's answers, the latest last. Answers without text are left out.
     pub(crate) answers: Vec<String>,
-    /// Finish reason of the last answer.
+    /// Finish reason of the last answer; `None` if the vendor gave no reason.
     pub(crate) finish: Option<FinishReason>,
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use pollux_protocol::{
-    Body, Call, CallId, Citation, Event, FinishReason, FunctionCall, Opaque, Part, ResponseChunk,
-    Thought, Usage,
+    Body, Call, CallId, Citation, Event, FinishReason, FunctionCall, ModelError, Opaque, Part,
+    ResponseChunk, Thought, Usage,
 };
 use serde_json::{Value, json};
 
@@ -197,15 +197,30 @@ impl Turn {
         self.parts.iter().any(|part| !part.thought)
     }
 
-    /// Returns the reason for an unusable answer, if there is one.
-    pub(crate) fn judge(&self, answers_results: bool) -> Option<pollux_protocol::InvalidStream> {
-        judge(StreamEnd {
+    /// Returns the error of an unusable answer; `None` for a usable one.
+    pub(crate) fn fault(&self, answers_results: bool) -> Option<ModelError> {
+        let reason = judge(StreamEnd {
             finish: self.finish.as_ref(),
             text: &self.text(),
             has_calls: !self.calls.is_empty(),
             has_thoughts: !self.thoughts.is_empty(),
             answers_results,
-        })
+        })?;
+        let error = ModelError::unusable(reason);
+        let message = match &self.finish {
+            Some(reason @ FinishReason::PromptBlocked(_)) => {
+                format!("{} The prompt was blocked: {}.", error.message, reason.shown())
+            }
+            // The messages of all other reasons name them.
+            Some(reason @ FinishReason::Other(word)) if word != "OTHER" => {
+                format!("{} Finish reason: {}.", error.message, reason.shown())
+            }
+            _ => return Some(error),
+        };
+        // The same prompt would be blocked again.
+        let is_final =
+            matches!(&self.finish, Some(FinishReason::PromptBlocked(word)) if word != "OTHER");
+        Some(ModelError { message, retryable: !is_final, ..error })
     }
 
     /// Returns the sources as lines for the user; `None` without sources.

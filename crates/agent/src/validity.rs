@@ -14,7 +14,7 @@ pub(crate) struct StreamEnd<'a> {
 }
 
 /// Returns the reason for an unusable answer, if there is one. An answer with calls is always
-/// usable. An empty answer to tool results is usable, too.
+/// usable. An empty answer to tool results is usable, too, unless the vendor has cut it off.
 pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
     if end.has_calls {
         return None;
@@ -30,17 +30,36 @@ pub(crate) fn judge(end: StreamEnd<'_>) -> Option<InvalidStream> {
         Some(FinishReason::MaxTokens) => return Some(InvalidStream::MaxTokensExceeded),
         Some(FinishReason::Safety) => return Some(InvalidStream::SafetyBlocked),
         Some(FinishReason::Recitation) => return Some(InvalidStream::RecitationBlocked),
-        Some(FinishReason::Other(word)) if word == "OTHER" => {
+        Some(FinishReason::PromptBlocked(word)) if word == "SAFETY" => {
+            return Some(InvalidStream::SafetyBlocked);
+        }
+        Some(FinishReason::PromptBlocked(_)) => return Some(InvalidStream::OtherBlocked),
+        Some(FinishReason::Other(word)) if BLOCKS.contains(&word.as_str()) => {
             return Some(InvalidStream::OtherBlocked);
         }
         None | Some(FinishReason::Stop | FinishReason::Other(_)) => {}
     }
+    let may_be_empty = end.answers_results && !matches!(end.finish, Some(FinishReason::Other(_)));
     if end.has_thoughts {
         Some(InvalidStream::ThinkingOnlyResponse)
     } else {
-        (!end.answers_results).then_some(InvalidStream::NoResponseText)
+        (!may_be_empty).then_some(InvalidStream::NoResponseText)
     }
 }
+
+/// Finish reasons of answers that a policy of the vendor has blocked.
+const BLOCKS: &[&str] = &[
+    "OTHER",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "LANGUAGE",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "IMAGE_OTHER",
+];
 
 /// True if the text contains more than invisible characters and HTML comments.
 fn says_something(text: &str) -> bool {
@@ -72,6 +91,15 @@ mod tests {
 
     type Row<'a> = (Option<&'a FinishReason>, &'a str, bool, bool, bool, Option<InvalidStream>);
 
+    fn check(table: &[Row<'_>]) {
+        for (finish, text, has_calls, has_thoughts, answers_results, expected) in
+            table.iter().copied()
+        {
+            let end = StreamEnd { finish, text, has_calls, has_thoughts, answers_results };
+            assert_eq!(judge(end), expected, "{end:?}");
+        }
+    }
+
     #[test]
     fn table() {
         use InvalidStream as I;
@@ -98,8 +126,8 @@ mod tests {
             (None, "", false, true, true, Some(I::ThinkingOnlyResponse)),
             (None, "", false, false, true, None),
             (Some(&other), "", false, false, true, Some(I::OtherBlocked)),
-            (Some(&blocked), "", false, false, false, Some(I::NoResponseText)),
-            (Some(&blocked), "", false, false, true, None),
+            (Some(&blocked), "", false, false, false, Some(I::OtherBlocked)),
+            (Some(&blocked), "", false, true, true, Some(I::OtherBlocked)),
             (Some(&stop), "\u{200b} <!-- x -->\n", false, false, false, Some(I::NoResponseText)),
             (Some(&stop), "<!-- x --> y", false, false, false, None),
             (Some(&stop), "<!-- never closed", false, false, false, None),
@@ -124,11 +152,24 @@ mod tests {
             (Some(&other), "hi", false, false, false, None),
             (Some(&safety), "", true, false, false, None),
         ];
-        for (finish, text, has_calls, has_thoughts, answers_results, expected) in
-            table.iter().copied()
-        {
-            let end = StreamEnd { finish, text, has_calls, has_thoughts, answers_results };
-            assert_eq!(judge(end), expected, "{end:?}");
-        }
+        check(table);
+    }
+
+    #[test]
+    fn reasons_of_blocked_prompts_and_unknown_reasons() {
+        use InvalidStream as I;
+        let unknown = FinishReason::Other("error".into());
+        let [prompt_safety, prompt] =
+            ["SAFETY", "JAILBREAK"].map(|word| FinishReason::PromptBlocked(word.into()));
+        let table: &[Row<'_>] = &[
+            (Some(&unknown), "", false, false, false, Some(I::NoResponseText)),
+            (Some(&unknown), "", false, false, true, Some(I::NoResponseText)),
+            (Some(&unknown), "", false, true, true, Some(I::ThinkingOnlyResponse)),
+            (Some(&unknown), "hi", false, false, true, None),
+            (Some(&prompt_safety), "", false, false, true, Some(I::SafetyBlocked)),
+            (Some(&prompt), "", false, false, true, Some(I::OtherBlocked)),
+            (Some(&prompt), "hi", false, false, false, None),
+        ];
+        check(table);
     }
 }

@@ -2,7 +2,7 @@
 //! to the same texts, calls and token counts.
 
 use pollux_models::decode_chunk;
-use pollux_protocol::{Part, ResponseChunk};
+use pollux_protocol::{FinishReason, Part, ResponseChunk};
 use serde_json::{Value, json};
 
 pub(crate) fn run(bytes: &[u8]) {
@@ -31,11 +31,16 @@ pub(crate) fn run(bytes: &[u8]) {
 
 /// Returns the chunk as a response of the service.
 fn encoded(chunk: &ResponseChunk) -> Value {
-    let mut candidate = json!({ "content": { "role": "model", "parts": chunk.parts } });
-    if let Some(finish) = &chunk.finish {
-        candidate["finishReason"] = json!(finish.as_str());
+    let mut response = json!({
+        "candidates": [{ "content": { "role": "model", "parts": chunk.parts } }]
+    });
+    match &chunk.finish {
+        Some(FinishReason::PromptBlocked(reason)) => {
+            response["promptFeedback"] = json!({ "blockReason": reason });
+        }
+        Some(finish) => response["candidates"][0]["finishReason"] = json!(finish.as_str()),
+        None => {}
     }
-    let mut response = json!({ "candidates": [candidate] });
     if let Some(usage) = chunk.usage {
         response["usageMetadata"] = json!({
             "promptTokenCount": usage.prompt,

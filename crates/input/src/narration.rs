@@ -3,14 +3,11 @@
 
 use std::borrow::Cow;
 
-use pollux_protocol::{Display, Event, FinishedCall};
+use pollux_protocol::{Display, Event, FinishReason, FinishedCall};
 use serde_json::Value;
 
 use crate::live_lines::SHOWN_LINES;
 use crate::tone::{Tone, TonedLine};
-
-/// Message about an answer that is not complete.
-pub const CUT_OFF: &str = "The answer was cut off at the model's output limit.";
 
 /// Maximum number of characters that are shown of a line.
 const SHOWN_CHARACTERS: usize = 160;
@@ -77,11 +74,29 @@ pub fn cut(line: &str) -> String {
     shown
 }
 
+/// Returns the message about an answer that was cut off, for this reason.
+pub fn cut_off(reason: Option<&FinishReason>) -> String {
+    match reason {
+        None => {
+            "The answer may be incomplete: the stream ended without a finish reason.".to_owned()
+        }
+        Some(FinishReason::MaxTokens) => {
+            "The answer was cut off at the model's output limit.".to_owned()
+        }
+        Some(FinishReason::Safety) => {
+            "The answer was cut off by a content filter (finish reason SAFETY).".to_owned()
+        }
+        Some(reason) => {
+            format!("The answer was cut off before its end (finish reason {}).", reason.shown())
+        }
+    }
+}
+
 /// Returns the warning that an event contains; `None` for all other events.
 pub fn warning(event: &Event) -> Option<String> {
     match event {
         Event::Blocked { reason } => Some(format!("Agent execution blocked: {reason}")),
-        Event::AnswerTruncated => Some(CUT_OFF.to_owned()),
+        Event::AnswerTruncated(reason) => Some(cut_off(reason.as_ref())),
         _ => None,
     }
 }

@@ -107,10 +107,12 @@ fn tell_end(page: &mut Page, outcome: &PromptOutcome, describe_failure: Describe
     page.end_stream();
     match outcome {
         PromptOutcome::Done => {}
-        PromptOutcome::CutOff => notice(page, Severity::Warning, narration::CUT_OFF),
+        PromptOutcome::CutOff(reason) => {
+            notice(page, Severity::Warning, &narration::cut_off(reason.as_ref()));
+        }
         PromptOutcome::Cancelled => page.line("Request cancelled."),
         PromptOutcome::Stopped(reason) => page.line(&format!("Agent execution stopped: {reason}")),
-        PromptOutcome::InvalidStream(reason) => notice(page, Severity::Error, reason.message()),
+        PromptOutcome::InvalidStream(error) => notice(page, Severity::Error, &error.message),
         failed => {
             if let Some(message) = describe_failure(failed) {
                 notice(page, Severity::Error, &message);
@@ -125,8 +127,8 @@ mod tests {
     use std::time::Duration;
 
     use pollux_protocol::{
-        ApprovalMode, Call, CallId, CallStatus, Display, Effects, FinishedCall, PreparedCall,
-        ToolError, ToolErrorKind, ToolKind,
+        ApprovalMode, Call, CallId, CallStatus, Display, Effects, FinishReason, FinishedCall,
+        PreparedCall, ToolError, ToolErrorKind, ToolKind,
     };
     use pretty_assertions::assert_eq;
     use serde_json::json;
@@ -234,7 +236,7 @@ mod tests {
             Event::Text("half".to_owned()),
             Event::StreamRestarted,
             Event::Text("half".to_owned()),
-            Event::AnswerTruncated,
+            Event::AnswerTruncated(Some(FinishReason::MaxTokens)),
             ended(PromptOutcome::Cancelled),
             ended(PromptOutcome::LogFailed("The disk is full.".to_owned())),
         ]);

@@ -152,15 +152,22 @@ impl Model for RecordingModel {
 fn chunk_response(chunk: &ResponseChunk) -> Value {
     let mut response = Map::new();
     let grounding = chunk.grounding.as_deref().map(write_grounding).unwrap_or_default();
+    let finish = match &chunk.finish {
+        Some(FinishReason::PromptBlocked(reason)) => {
+            response.insert("promptFeedback".to_owned(), json!({ "blockReason": reason }));
+            None
+        }
+        finish => finish.as_ref(),
+    };
     if !chunk.parts.is_empty()
-        || chunk.finish.is_some()
+        || finish.is_some()
         || !chunk.citations.is_empty()
         || !grounding.is_empty()
     {
         let mut candidate = Map::new();
         candidate.insert("content".to_owned(), json!({ "role": "model", "parts": chunk.parts }));
-        if let Some(finish) = &chunk.finish {
-            candidate.insert("finishReason".to_owned(), finish_word(finish).into());
+        if let Some(finish) = finish {
+            candidate.insert("finishReason".to_owned(), finish.as_str().into());
         }
         candidate.insert("index".to_owned(), 0.into());
         if !chunk.citations.is_empty() {
@@ -178,18 +185,6 @@ fn chunk_response(chunk: &ResponseChunk) -> Value {
         response.insert("usageMetadata".to_owned(), usage_response(usage));
     }
     Value::Object(response)
-}
-
-fn finish_word(finish: &FinishReason) -> &str {
-    match finish {
-        FinishReason::Stop => "STOP",
-        FinishReason::MaxTokens => "MAX_TOKENS",
-        FinishReason::Safety => "SAFETY",
-        FinishReason::Recitation => "RECITATION",
-        FinishReason::MalformedFunctionCall => "MALFORMED_FUNCTION_CALL",
-        FinishReason::UnexpectedToolCall => "UNEXPECTED_TOOL_CALL",
-        FinishReason::Other(word) => word,
-    }
 }
 
 fn usage_response(usage: &Usage) -> Value {

@@ -13,11 +13,11 @@
 //! | 56 | the model was stuck in a loop |
 //! | 57 | a limit of the budget was reached |
 //! | 58 | the answer does not satisfy the required schema |
-//! | 59 | the answer was cut off at the output limit of a model other than Gemini's |
+//! | 59 | the answer of a model other than Gemini's was cut off |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
-use pollux_input::narration::CUT_OFF;
+use pollux_input::narration;
 use pollux_line::ConversationEnd;
 use pollux_protocol::{
     Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, SessionFailure,
@@ -133,11 +133,15 @@ impl Failure {
         }
     }
 
-    pub(crate) fn cut_off() -> Self {
+    pub(crate) fn cut_off(reason: Option<&FinishReason>) -> Self {
+        let remedy = match reason {
+            Some(FinishReason::MaxTokens) => "ask for a shorter answer",
+            _ => "use another model",
+        };
         let message =
-            format!("{CUT_OFF}\nContinue with --resume latest, or ask for a shorter answer.");
+            format!("{}\nContinue with --resume latest, or {remedy}.", narration::cut_off(reason));
         Self {
-            details: Some(Box::new(("finishReason", FinishReason::MaxTokens.as_str().into()))),
+            details: Some(Box::new(("finishReason", reason.map(FinishReason::as_str).into()))),
             ..Self::new("FatalAnswerCutOffError", 59, message)
         }
     }
@@ -173,7 +177,7 @@ impl Failure {
             PromptOutcome::Done | PromptOutcome::InvalidStream(_) | PromptOutcome::Stopped(_) => {
                 None
             }
-            PromptOutcome::CutOff => Some(Self::cut_off()),
+            PromptOutcome::CutOff(reason) => Some(Self::cut_off(reason.as_ref())),
             PromptOutcome::Cancelled => Some(Self::cancelled(130)),
             PromptOutcome::TurnLimit(limit) => Some(Self::turn_limit(*limit)),
             PromptOutcome::Budget(exceeded) => Some(Self::budget(exceeded)),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ApprovalMode, Call, CallId, CallStatus, CommandOutcome, CompressionReport, Exceeded,
-    FinishedCall, HookEvent, InvalidStream, LiveOutput, ModelError, PreparedCall, Question,
+    FinishReason, FinishedCall, HookEvent, LiveOutput, ModelError, PreparedCall, Question,
     QuestionId, Record, RetryNotice, Todo, Unsatisfied, UsageReport,
 };
 
@@ -63,11 +63,13 @@ pub enum PromptOutcome {
     Done,
     /// The user cancelled the prompt.
     Cancelled,
-    /// The answer could not be used, even after all attempts.
-    InvalidStream(InvalidStream),
-    /// The answer was cut off at the output limit of a model for which that is a failure
-    /// ([`crate::ModelLimits::fails_when_cut_off`]).
-    CutOff,
+    /// The answer could not be used, even after all attempts. The kind of the error is
+    /// [`crate::ModelErrorKind::Unusable`].
+    InvalidStream(ModelError),
+    /// The answer of a model for which that is a failure
+    /// ([`crate::ModelLimits::fails_when_cut_off`]) was cut off, for this reason; `None` if the
+    /// vendor gave no reason.
+    CutOff(Option<FinishReason>),
     /// The limit of turns was reached.
     TurnLimit(TurnLimit),
     /// A limit of the budget was reached.
@@ -199,9 +201,9 @@ pub enum Event {
         /// Text of the message.
         message: String,
     },
-    /// The final answer was cut off, because the model reached its output limit. The prompt still
-    /// ends with [`PromptOutcome::Done`].
-    AnswerTruncated,
+    /// The final answer was cut off, for this reason; `None` if the vendor gave no reason. The
+    /// prompt still ends with [`PromptOutcome::Done`].
+    AnswerTruncated(Option<FinishReason>),
     /// A hook of the user has blocked the work.
     Blocked {
         /// Reason for the block.

@@ -9,6 +9,8 @@ use futures::stream::BoxStream;
 use serde_json::{Number, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::bounded::bounded;
+use crate::plain_text::one_line;
 use crate::{
     ApprovalMode, Declaration, Grounding, HistoryEntry, ModelError, ModelListing, Part, ToolChoice,
     Usage,
@@ -173,9 +175,14 @@ pub enum FinishReason {
     MalformedFunctionCall,
     /// The model called a tool although no tools were offered.
     UnexpectedToolCall,
+    /// The prompt was blocked, for this reason of the vendor: there is no answer.
+    PromptBlocked(String),
     /// Any other reason, as the vendor names it.
     Other(String),
 }
+
+/// Maximum length of a finish reason in messages, in bytes.
+const LONGEST_REASON: usize = 64;
 
 impl FinishReason {
     /// Returns the string used in telemetry.
@@ -187,8 +194,13 @@ impl FinishReason {
             Self::Recitation => "RECITATION",
             Self::MalformedFunctionCall => "MALFORMED_FUNCTION_CALL",
             Self::UnexpectedToolCall => "UNEXPECTED_TOOL_CALL",
-            Self::Other(word) => word,
+            Self::PromptBlocked(word) | Self::Other(word) => word,
         }
+    }
+
+    /// Returns the string for messages: a vendor's own name is shortened to one printable line.
+    pub fn shown(&self) -> String {
+        bounded(one_line(self.as_str()), LONGEST_REASON)
     }
 }
 
@@ -255,8 +267,8 @@ pub struct ModelLimits {
     /// True if the service rejects over-long requests with a recognisable error, so no local
     /// estimate is needed.
     pub rejects_overflow: bool,
-    /// True if an answer that was cut off at the output limit is a failure. False for the
-    /// Gemini API: scripts expect success.
+    /// True if an answer that was cut off or is unusable is a failure. False for the Gemini API:
+    /// scripts expect success.
     pub fails_when_cut_off: bool,
     /// True if the vendor itself reads the URLs in a side call (`web-fetch`).
     pub reads_urls: bool,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pollux_protocol::{
-    Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, InvalidStream,
-    Measurement, ModelError, ModelErrorKind, ModelRequest, PromptOutcome, SelectContext,
-    UsageReport,
+    Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, FinishReason,
+    InvalidStream, Measurement, ModelError, ModelErrorKind, ModelRequest, PromptOutcome,
+    SelectContext, UsageReport,
 };
 
 use super::{AgentLoop, End};
@@ -148,17 +148,32 @@ impl AgentLoop {
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
-                    ModelErrorKind::Unusable(InvalidStream::MaxTokensExceeded)
-                        if choice.limits.fails_when_cut_off && self.shaping.is_none() =>
-                    {
-                        PromptOutcome::CutOff
+                    ModelErrorKind::Unusable(reason) => {
+                        self.unusable(reason, error, answer.turn.finish.as_ref(), choice)
                     }
-                    ModelErrorKind::Unusable(reason) => PromptOutcome::InvalidStream(reason),
                     _ => PromptOutcome::Failed(error.clone()),
                 };
                 self.conversation.answer_cut_short(answer).await?;
                 Err(outcome.into())
             }
+        }
+    }
+
+    /// Returns the outcome of an answer that could not be used, after all attempts.
+    fn unusable(
+        &self,
+        reason: InvalidStream,
+        error: &ModelError,
+        finish: Option<&FinishReason>,
+        choice: &Choice,
+    ) -> PromptOutcome {
+        // An answer that must satisfy a schema is requested again.
+        if !choice.limits.fails_when_cut_off || self.shaping.is_some() {
+            PromptOutcome::InvalidStream(error.clone())
+        } else if reason == InvalidStream::MaxTokensExceeded {
+            PromptOutcome::CutOff(finish.cloned())
+        } else {
+            PromptOutcome::Failed(error.clone())
         }
     }
 

@@ -40,8 +40,9 @@ fn restarts(talk: &Talk) -> usize {
 }
 
 fn unusable(outcome: &PromptOutcome) -> InvalidStream {
-    let PromptOutcome::InvalidStream(reason) = outcome else { panic!("{outcome:?}") };
-    *reason
+    let PromptOutcome::InvalidStream(error) = outcome else { panic!("{outcome:?}") };
+    let ModelErrorKind::Unusable(reason) = error.kind else { panic!("{error:?}") };
+    reason
 }
 
 #[tokio::test(start_paused = true)]

@@ -139,12 +139,13 @@ impl WireResponse {
         let candidate = self.candidates.into_iter().flatten().next().flatten().unwrap_or_default();
         let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
         let blocked = self.prompt_feedback.and_then(|feedback| feedback.block_reason);
+        let blocked = blocked.filter(|reason| !matches!(reason.as_str(), "" | UNSPECIFIED));
         let finish = candidate.finish_reason.filter(|reason| !reason.is_empty());
         let grounding =
             grounding::read(candidate.grounding_metadata, candidate.url_context_metadata);
         ResponseChunk {
             parts: parts.into_iter().filter_map(|slot| slot.0).collect(),
-            finish: finish.map(finish_reason).or_else(|| blocked.map(|word| block_reason(&word))),
+            finish: finish.map(finish_reason).or_else(|| blocked.map(FinishReason::PromptBlocked)),
             usage: self.usage_metadata.map(Into::into),
             citations: candidate.citation_metadata.map(WireCitations::named).unwrap_or_default(),
             grounding,
@@ -153,6 +154,9 @@ impl WireResponse {
         }
     }
 }
+
+/// Default value of the field, which says nothing.
+const UNSPECIFIED: &str = "BLOCK_REASON_UNSPECIFIED";
 
 fn finish_reason(word: String) -> FinishReason {
     match word.as_str() {
@@ -163,14 +167,6 @@ fn finish_reason(word: String) -> FinishReason {
         "MALFORMED_FUNCTION_CALL" => FinishReason::MalformedFunctionCall,
         "UNEXPECTED_TOOL_CALL" => FinishReason::UnexpectedToolCall,
         _ => FinishReason::Other(word),
-    }
-}
-
-/// Returns the finish reason of a blocked prompt, for which there is no candidate.
-fn block_reason(word: &str) -> FinishReason {
-    match word {
-        "SAFETY" => FinishReason::Safety,
-        _ => FinishReason::Other("OTHER".to_owned()),
     }
 }
 

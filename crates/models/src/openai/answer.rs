@@ -228,11 +228,24 @@ fn is_first(choice: &WireChoice) -> bool {
     choice.index.as_ref().and_then(serde_json::Value::as_u64).unwrap_or(0) == 0
 }
 
+/// Reads a finish reason. Gateways also send the names of other APIs.
 fn finish_reason(word: String) -> FinishReason {
-    match word.as_str() {
-        "stop" | "tool_calls" | "function_call" | "eos" | "end_turn" => FinishReason::Stop,
-        "length" | "max_tokens" | "model_length" => FinishReason::MaxTokens,
-        "content_filter" => FinishReason::Safety,
+    match word.to_ascii_lowercase().as_str() {
+        "stop" | "tool_calls" | "function_call" | "tool_call" | "tool_use" | "eos"
+        | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "complete" | "completed"
+        | "finished" => FinishReason::Stop,
+        "length"
+        | "max_tokens"
+        | "max_output_tokens"
+        | "max_length"
+        | "model_length"
+        | "model_context_window_exceeded" => FinishReason::MaxTokens,
+        "content_filter" | "content_filtered" | "safety" | "sensitive" | "refusal" => {
+            FinishReason::Safety
+        }
+        "recitation" => FinishReason::Recitation,
+        "malformed_function_call" => FinishReason::MalformedFunctionCall,
+        "unexpected_tool_call" => FinishReason::UnexpectedToolCall,
         _ => FinishReason::Other(word),
     }
 }

@@ -70,6 +70,15 @@ fn citations_and_empty_pieces_are_kept() {
 }
 
 #[test]
+fn a_blocked_prompt_is_kept() {
+    let finish = Some(FinishReason::PromptBlocked("SAFETY".to_owned()));
+    let chunk = ResponseChunk { finish, ..ResponseChunk::default() };
+    let response = chunk_response(&chunk);
+    assert_eq!(response, json!({"promptFeedback": {"blockReason": "SAFETY"}}));
+    assert_eq!(crate::decode_chunk(response.to_string().as_bytes()).unwrap(), chunk);
+}
+
+#[test]
 fn grounding_is_kept() {
     let named = WebSource { title: Some("A".to_owned()), uri: Some("https://a".to_owned()) };
     let support =

@@ -43,7 +43,7 @@ impl Output for JsonOutput {
             if let Some(PromptOutcome::Unsatisfied(unsatisfied)) = ending.outcome {
                 object.insert("response".into(), unsatisfied.text.as_str().into());
             }
-            if let Some(PromptOutcome::CutOff) = ending.outcome {
+            if let Some(PromptOutcome::CutOff(_)) = ending.outcome {
                 object.insert("response".into(), strip_ansi(&self.response).into());
             }
             if let Some(statistics) = ending.statistics.filter(|_| failure.details.is_some()) {
@@ -64,8 +64,8 @@ impl Output for JsonOutput {
                 object.insert("stats".into(), statistics.stats());
             }
             match ending.outcome {
-                Some(PromptOutcome::InvalidStream(reason)) => {
-                    let error = json!({ "type": "INVALID_STREAM", "message": reason.message() });
+                Some(PromptOutcome::InvalidStream(error)) => {
+                    let error = json!({ "type": "INVALID_STREAM", "message": error.message });
                     object.insert("error".into(), error);
                 }
                 Some(PromptOutcome::Stopped(reason)) => {

@@ -115,8 +115,8 @@ impl Output for StreamJsonOutput {
     }
 
     fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
-        if let Some(PromptOutcome::InvalidStream(reason)) = ending.outcome {
-            let (severity, message) = ("error", reason.message());
+        if let Some(PromptOutcome::InvalidStream(error)) = ending.outcome {
+            let (severity, message) = ("error", &error.message);
             write(out, &Line::Error { timestamp: now(), severity, message });
         }
         if let Some(PromptOutcome::Loop(_)) = ending.outcome {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pollux_line::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
-use pollux_protocol::{Event, InvalidStream, PromptOutcome};
+use pollux_protocol::{Event, PromptOutcome};
 
 use super::{Ending, Opening, Output};
 use crate::stderr::{stderr_failure, stderr_line};
@@ -77,8 +77,8 @@ impl Output for TextOutput {
             Some(PromptOutcome::Stopped(reason)) => {
                 stderr_line(&format!("Agent execution stopped: {reason}"));
             }
-            Some(PromptOutcome::InvalidStream(reason)) => {
-                stderr_line(&format!("[ERROR] {}", InvalidStream::message(*reason)));
+            Some(PromptOutcome::InvalidStream(error)) => {
+                stderr_line(&format!("[ERROR] {}", error.message));
             }
             _ => {}
         }

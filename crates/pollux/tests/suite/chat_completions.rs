@@ -10,6 +10,8 @@ const CHAT: &str = "/v1/chat/completions";
 
 const TRUNCATED: &str = "The answer was cut off at the model's output limit.";
 
+const FILTERED: &str = "The answer was cut off by a content filter (finish reason SAFETY).";
+
 /// Creates a stage whose service always answers with these payloads.
 fn stage(payloads: &[Value]) -> Stage {
     let events: Vec<String> =
@@ -37,7 +39,7 @@ fn prompt(stage: &Stage, format: &str) -> Finished {
     program(stage).args(["-m", "openai/m", "-o", format, "-p", "go"]).run()
 }
 
-fn assert_truncation_is_reported(format: &str, run: &Finished) {
+fn assert_truncation_is_reported(format: &str, message: &str, run: &Finished) {
     run.assert_code(0);
     let reported = match format {
         "text" => {
@@ -47,7 +49,7 @@ fn assert_truncation_is_reported(format: &str, run: &Finished) {
         "json" => run.json()["warnings"].clone(),
         _ => lines_of(run, "error").iter().map(|line| line["message"].clone()).collect(),
     };
-    assert_eq!(reported, json!([TRUNCATED]), "{format}\n{}", run.report());
+    assert_eq!(reported, json!([message]), "{format}\n{}", run.report());
 }
 
 #[test]
@@ -77,7 +79,72 @@ fn an_answer_at_the_output_limit_is_a_failure_except_for_gemini() {
             assert_eq!(error["finishReason"], "MAX_TOKENS");
         }
         let gemini = Stage::with([reply().text("half").finish("MAX_TOKENS")]);
-        assert_truncation_is_reported(format, &gemini.prompt(format, "go"));
+        assert_truncation_is_reported(format, TRUNCATED, &gemini.prompt(format, "go"));
+    }
+}
+
+fn before_the_end(reason: &str) -> String {
+    format!("The answer was cut off before its end (finish reason {reason}).")
+}
+
+#[test]
+fn an_answer_that_the_vendor_cut_off_is_a_failure_except_for_gemini() {
+    for (format, reason, message) in [
+        ("text", "content_filter", FILTERED.to_owned()),
+        ("json", "error", before_the_end("error")),
+        (
+            "stream-json",
+            "insufficient_system_resource",
+            before_the_end("insufficient_system_resource"),
+        ),
+        ("json", "od\u{1b}[31md", before_the_end("od [31md")),
+    ] {
+        let run = prompt(&stage(&[delta("half"), finish(reason)]), format);
+        run.assert_code(59);
+        assert_eq!(run.stderr_text().matches(&message).count(), 1, "{}", run.report());
+        match format {
+            "text" => assert_eq!(run.stdout_text(), "half\n"),
+            "json" => assert_eq!(run.json()["response"], "half"),
+            _ => assert_eq!(terminal_result(&run)["status"], "error"),
+        }
+    }
+    for (format, reason, message) in [
+        ("text", "SAFETY", FILTERED.to_owned()),
+        ("json", "RECITATION", before_the_end("RECITATION")),
+        ("stream-json", "SPII", before_the_end("SPII")),
+        ("json", "A_NEW_REASON", before_the_end("A_NEW_REASON")),
+    ] {
+        let gemini = Stage::with([reply().text("half").finish(reason)]);
+        assert_truncation_is_reported(format, &message, &gemini.prompt(format, "go"));
+    }
+}
+
+#[test]
+fn an_answer_to_results_without_a_finish_reason_is_reported() {
+    let message = "The answer may be incomplete: the stream ended without a finish reason.";
+    for format in FORMATS {
+        let call = reply().call("list_directory", json!({"dir_path": "."}));
+        let gemini = Stage::with([call, reply().text("half").no_finish()]);
+        assert_truncation_is_reported(format, message, &gemini.prompt(format, "go"));
+    }
+}
+
+#[test]
+fn an_answer_without_content_is_a_failure_except_for_gemini() {
+    let empty = "The model returned an empty response";
+    for (format, reason, message) in [
+        ("text", "stop", empty),
+        ("json", "content_filter", "blocked due to safety settings"),
+        ("stream-json", "error", "please try again. Finish reason: error."),
+    ] {
+        let run = prompt(&stage(&[finish(reason)]), format);
+        run.assert_code(1);
+        assert_eq!(run.stderr_text().matches(message).count(), 1, "{}", run.report());
+        match format {
+            "text" => assert_eq!(run.stdout_text(), ""),
+            "json" => assert_eq!(run.json()["error"]["type"], "InvalidStreamError"),
+            _ => assert_eq!(terminal_result(&run)["status"], "error"),
+        }
     }
 }
 

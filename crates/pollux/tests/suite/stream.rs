@@ -113,11 +113,35 @@ fn what_blocks_an_answer_is_named() {
         assert_eq!(run.json()["error"], json!({"type": "INVALID_STREAM", "message": message}));
     }
     let blocked = || reply().chunks(vec![json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
-    let run = Stage::with((0..4).map(|_| blocked())).prompt("json", "go");
-    assert_eq!(run.json()["error"]["message"], table[1].1, "{}", run.report());
+    let run = Stage::with([blocked()]).prompt("json", "go");
+    let message = format!("{} The prompt was blocked: SAFETY.", table[1].1);
+    assert_eq!(run.json()["error"]["message"], message, "{}", run.report());
     let stage = Stage::with((0..4).map(|_| reply().thought("**T** hm")));
     let message = "The model returned reasoning thoughts but no final response text. If your context window is near capacity, try using /compress.";
     assert_eq!(stage.prompt("json", "go").json()["error"]["message"], message);
+}
+
+#[test]
+fn a_blocked_prompt_is_sent_again_only_if_the_reason_may_change() {
+    let blocked = |reason: &str| {
+        let feedback = json!({"promptFeedback": {"blockReason": reason}});
+        reply().chunks(vec![feedback])
+    };
+    for (reason, requests) in [("PROHIBITED_CONTENT", 1), ("A_NEW_REASON", 1), ("OTHER", 4)] {
+        let stage = Stage::with((0..requests).map(|_| blocked(reason)));
+        let run = stage.prompt("json", "go");
+        run.assert_code(0);
+        let message = format!(
+            "The model response was blocked due to other policy settings. The prompt was blocked: {reason}."
+        );
+        assert_eq!(run.json()["error"], json!({"type": "INVALID_STREAM", "message": message}));
+        assert_eq!(stage.server.requests().len(), requests, "{reason}");
+        let model = &run.json()["stats"]["models"][super::stage::MODEL];
+        assert_eq!(model["api"]["totalErrors"], 1, "{reason}");
+    }
+    let unspecified = json!({"promptFeedback": {"blockReason": "BLOCK_REASON_UNSPECIFIED"}});
+    let run = Stage::with([reply().text("hi").chunks(vec![unspecified])]).prompt("json", "go");
+    assert_eq!(run.json().get("warnings"), None, "{}", run.report());
 }
 
 #[test]

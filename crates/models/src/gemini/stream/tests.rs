@@ -150,11 +150,12 @@ fn finish_reasons() {
         assert_eq!(chunk.finish, Some(expected));
     }
     for (word, expected) in [
-        ("SAFETY", FinishReason::Safety),
-        ("PROHIBITED_CONTENT", FinishReason::Other("OTHER".to_owned())),
+        ("SAFETY", Some(FinishReason::PromptBlocked("SAFETY".to_owned()))),
+        ("BLOCK_REASON_UNSPECIFIED", None),
+        ("", None),
     ] {
         let chunk = decode(&json!({"promptFeedback": {"blockReason": word}})).unwrap();
-        assert_eq!(chunk.finish, Some(expected));
+        assert_eq!(chunk.finish, expected);
     }
 }
 

@@ -110,6 +110,9 @@ fn finish_reasons() {
         ("tool_calls", FinishReason::Stop),
         ("length", FinishReason::MaxTokens),
         ("content_filter", FinishReason::Safety),
+        ("STOP", FinishReason::Stop),
+        ("MAX_TOKENS", FinishReason::MaxTokens),
+        ("refusal", FinishReason::Safety),
         ("odd", FinishReason::Other("odd".to_owned())),
     ] {
         assert_eq!(decode(&finish(word)).unwrap().finish, Some(reason));
