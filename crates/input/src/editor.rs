@@ -68,6 +68,11 @@ impl LineEditor {
         &self.after
     }
 
+    /// Returns the earlier lines of the prompt, with their line ends.
+    pub fn above(&self) -> &str {
+        &self.above
+    }
+
     /// Returns true if the prompt has earlier lines.
     pub fn is_continued(&self) -> bool {
         !self.above.is_empty()
@@ -145,17 +150,17 @@ impl LineEditor {
             KeyPress::Delete | KeyPress::EndOfInput => {
                 drop(self.after.drain(..first_cluster(&self.after)));
             }
-            KeyPress::KillLeft => self.kill_left(0),
-            KeyPress::KillRight => self.kill_right(self.after.len()),
+            KeyPress::KillLeft => self.kill_left(line_start(&self.before)),
+            KeyPress::KillRight => self.kill_right(line_end(&self.after)),
             KeyPress::KillWord => self.kill_left(blank_word_start(&self.before)),
             KeyPress::KillWordLeft => self.kill_left(word_start(&self.before)),
             KeyPress::KillWordRight => self.kill_right(word_end(&self.after)),
             KeyPress::Left => self.move_left(last_cluster(&self.before)),
             KeyPress::WordLeft => self.move_left(word_start(&self.before)),
-            KeyPress::Home => self.move_left(0),
+            KeyPress::Home => self.move_left(line_start(&self.before)),
             KeyPress::Right => self.move_right(first_cluster(&self.after)),
             KeyPress::WordRight => self.move_right(word_end(&self.after)),
-            KeyPress::End => self.move_right(self.after.len()),
+            KeyPress::End => self.move_right(line_end(&self.after)),
             KeyPress::Up => self.up(),
             KeyPress::Down => self.down(),
             // A search has handled its keys.
@@ -222,7 +227,7 @@ impl LineEditor {
     /// Returns to the end of the line above.
     fn join_lines(&mut self) {
         if self.above.pop().is_some() {
-            let start = self.above.rfind('\n').map_or(0, |end| end + 1);
+            let start = line_start(&self.above);
             self.before = self.above.split_off(start);
         }
     }
@@ -325,6 +330,16 @@ fn last_cluster(text: &str) -> usize {
 fn first_cluster(text: &str) -> usize {
     let near = &text[..text.floor_char_boundary(NEAR)];
     near.graphemes(true).next().map_or(0, str::len)
+}
+
+/// Returns the position at which the last line begins.
+fn line_start(text: &str) -> usize {
+    text.rfind('\n').map_or(0, |end| end + 1)
+}
+
+/// Returns the position at which the first line ends.
+fn line_end(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
 }
 
 /// Returns the end of a text: `bytes` bytes, extended to the next character boundary.

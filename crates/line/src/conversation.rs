@@ -1,6 +1,7 @@
 //! State of the conversation at the terminal. Its inputs are keys and events of the agent; its
 //! outputs are lines on the page and ops for the agent. It never waits.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -165,7 +166,7 @@ impl<'a> Conversation<'a> {
 
     /// Starts the conversation with this prompt.
     pub(super) fn first_prompt(&mut self, prompt: String) {
-        self.page.line(&format!("{}{}", self.label_of_prompt(), first_line(&prompt)));
+        self.page.print_prompt(&self.label_of_prompt(), &prompt);
         self.draft.remember(&prompt);
         (self.setting.record)(&prompt);
         self.begin(prompt);
@@ -184,7 +185,12 @@ impl<'a> Conversation<'a> {
         } else if matches!(self.work, Work::Idle) || !self.draft.is_empty() {
             let label = self.draft.search_label();
             let label = label.unwrap_or_else(|| self.draft_label());
-            self.page.show(&label, self.draft.before(), self.draft.after());
+            let before = if self.page.has_one_row() || !self.draft.is_continued() {
+                Cow::Borrowed(self.draft.before())
+            } else {
+                Cow::Owned([self.draft.above(), self.draft.before()].concat())
+            };
+            self.page.show(&label, &before, self.draft.after());
         } else if let Some(status) = self.story.status(Instant::now()) {
             self.page.show_status(&status);
         } else {

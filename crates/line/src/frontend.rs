@@ -11,7 +11,7 @@ use crate::greeting::{LastMessages, greeting};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::page::{Page, PageLook};
-use crate::screen::{Screen, Signals, columns};
+use crate::screen::{Screen, Signals, columns, resize};
 use crate::story;
 use crate::terminal::{self, Changes, Modes};
 
@@ -110,8 +110,10 @@ impl LineFrontend {
             echoing: screen.is_echoing(),
             raw: self.options.raw_output,
             coloured: self.options.is_coloured,
+            one_row: facts.is_for_screen_reader,
         };
         let mut page = Page::new(columns(), look);
+        resize(&mut page);
         page.line(&greeting(self.options.version, &facts, &last));
         let mut conversation = Conversation::new(setting, page);
         conversation.remember(&earlier);

@@ -21,6 +21,7 @@ mod operator;
 mod output;
 mod page;
 mod progress;
+mod rows;
 mod screen;
 mod story;
 mod terminal;

@@ -1,33 +1,35 @@
 //! Output of the conversation: lines in order, and below them the input line.
 //!
 //! The output uses only printable characters, colours, line ends, carriage returns and backspaces:
-//! it never positions the cursor, and printed text never changes, except for the input line and a
-//! screen that the user clears. Pure: the output goes to a buffer.
+//! it never positions the cursor, and printed text never changes, except for the input and a screen
+//! that the user clears. The cursor moves up only inside an input of several rows. Pure: the output
+//! goes to a buffer.
 
 use pollux_input::{Tone, TonedLine};
-use pollux_protocol::plain_text::{AnsiStripper, acts_on_terminal, for_terminal};
-use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
 use crate::colour::paint;
+use crate::rows::{InputRows, width};
 use crate::wrap::WordWrap;
 
-/// Maximum number of bytes on either side of the cursor that are considered for display.
-const NEAR: usize = 8 << 10;
 /// Minimum width for terminals that report no width or an implausible one.
 const NARROWEST: usize = 20;
+/// Number of rows of a terminal that does not report it.
+const ROWS: usize = 24;
 
 /// The page and its current content.
 #[derive(Debug)]
 pub(super) struct Page {
     buffer: Vec<u8>,
     columns: usize,
+    /// Number of rows of the terminal.
+    height: usize,
     look: PageLook,
     /// True if the last line has no end yet.
     mid_line: bool,
-    /// Input line; `None` while it is hidden.
-    row: Option<Row>,
-    /// True if the row is a status, which does not stay on the page.
+    /// Input; `None` while it is hidden.
+    input: Option<InputRows>,
+    /// True if the input is a status, which does not stay on the page.
     is_status: bool,
     filter: Option<AnsiStripper>,
     wrap: WordWrap,
@@ -42,16 +44,8 @@ pub(super) struct PageLook {
     pub(super) raw: bool,
     /// True if lines are coloured by their meaning.
     pub(super) coloured: bool,
-}
-
-/// Input line as it is shown.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Row {
-    text: String,
-    /// Width of the text, in cells.
-    width: usize,
-    /// Number of cells left of the cursor.
-    cursor: usize,
+    /// True if the input is shown on one row, so that the cursor never moves up.
+    pub(super) one_row: bool,
 }
 
 impl Page {
@@ -60,9 +54,10 @@ impl Page {
         Self {
             buffer: Vec::new(),
             columns: columns.max(NARROWEST),
+            height: ROWS,
             look,
             mid_line: false,
-            row: None,
+            input: None,
             is_status: false,
             filter: (!look.raw).then(AnsiStripper::default),
             wrap: WordWrap::default(),
@@ -149,47 +144,83 @@ impl Page {
         self.look.echoing
     }
 
-    /// Shows the input line, or updates it.
+    /// Returns true if each line of a prompt that is being typed has its own input line.
+    pub(super) fn has_one_row(&self) -> bool {
+        self.look.one_row || self.look.echoing
+    }
+
+    /// Shows the input, or updates it.
     pub(super) fn show(&mut self, label: &str, before: &str, after: &str) {
-        if self.mid_line || (self.look.echoing && self.row.is_some()) {
+        if self.mid_line || (self.look.echoing && self.input.is_some()) {
             return;
         }
         self.is_status = false;
-        let row = if self.look.echoing {
-            Row { text: label.to_owned(), width: label.len(), cursor: label.len() }
+        let input = if self.look.echoing {
+            InputRows::kept(label, "", usize::MAX)
+        } else if self.look.one_row {
+            InputRows::single(label, before, after, self.columns)
         } else {
-            Row::fit(label, before, after, self.columns)
+            // One row is left for the line above the input.
+            let room = (self.columns, self.height.saturating_sub(1));
+            InputRows::wrapped(label, before, after, room)
         };
-        self.replace(row);
+        self.replace(input);
     }
 
-    /// Shows a status in place of the input line. A terminal that echoes could not remove it.
+    /// Shows a status in place of the input. A terminal that echoes could not remove it.
     pub(super) fn show_status(&mut self, text: &str) {
         if self.look.echoing {
             self.hide();
         } else if !self.mid_line {
-            self.replace(Row::fit("", text, "", self.columns));
+            self.replace(InputRows::single("", text, "", self.columns));
             self.is_status = true;
         }
     }
 
-    fn replace(&mut self, row: Row) {
-        let old = self.row.take().unwrap_or_default();
-        self.redraw(&old, &row);
-        self.row = Some(row);
+    fn replace(&mut self, input: InputRows) {
+        let old = self.input.take().unwrap_or_default();
+        self.redraw(&old, &input);
+        self.input = Some(input);
     }
 
-    /// Clears the screen; the input line follows at the top.
+    /// Clears the screen; the input follows at the top.
     pub(super) fn clear_screen(&mut self) {
-        self.row = None;
+        self.input = None;
         self.push("\u{1b}[H\u{1b}[2J");
     }
 
-    /// Turns the input line into an ordinary line: the typed text stays on the page.
+    /// Turns the input into ordinary lines: the typed text stays on the page.
     pub(super) fn keep_row(&mut self) {
         self.hide_status();
-        if self.row.take().is_some() && !self.look.echoing {
-            self.push("\n");
+        if self.look.echoing {
+            self.input = None;
+        } else {
+            self.leave_input();
+        }
+    }
+
+    /// Turns the input into ordinary lines that show the whole prompt.
+    pub(super) fn keep_prompt(&mut self, label: &str, text: &str) {
+        let kept = InputRows::kept(label, text, self.columns);
+        let is_cut = self.input.as_ref().is_some_and(|input| input.rows != kept.rows);
+        if is_cut && !self.look.echoing {
+            self.replace(kept);
+        }
+        self.keep_row();
+    }
+
+    /// Prints a prompt that was not typed.
+    pub(super) fn print_prompt(&mut self, label: &str, text: &str) {
+        let rows = InputRows::kept(label, &for_terminal(text), self.columns).rows;
+        self.end_stream();
+        self.hide();
+        self.push(&(rows.join("\n") + "\n"));
+    }
+
+    /// Moves the cursor to the line after the input.
+    fn leave_input(&mut self) {
+        if let Some(input) = self.input.take() {
+            self.push(&"\n".repeat(input.last() - input.cursor_row + 1));
         }
     }
 
@@ -199,91 +230,101 @@ impl Page {
         }
     }
 
-    /// Removes the input line. A terminal that echoes cannot remove it; there the line is ended.
+    /// Removes the input. A terminal that echoes cannot remove it; there the line is ended.
     pub(super) fn hide(&mut self) {
         self.is_status = false;
-        match self.row.take() {
+        match self.input.take() {
             None => {}
             Some(_) if self.look.echoing => self.push("\n"),
-            Some(row) => self.push(&format!("\r{}\r", " ".repeat(row.width))),
+            Some(input) if input.last() == 0 => {
+                self.push(&format!("\r{}\r", " ".repeat(input.width())));
+            }
+            Some(input) => {
+                self.move_up(input.cursor_row);
+                self.push("\r\u{1b}[J");
+            }
         }
     }
 
-    /// Sets a new width. The position of a wrapped input line is unknown, so a new line is started.
-    pub(super) fn resize(&mut self, columns: usize) {
+    /// Sets a new size. If rows of the input may have been wrapped by the terminal, their position
+    /// is unknown, so the input starts on a new line.
+    pub(super) fn resize(&mut self, columns: usize, rows: Option<usize>) {
         self.columns = columns.max(NARROWEST);
-        self.restart_input_line();
+        self.height = rows.unwrap_or(ROWS);
+        if self
+            .input
+            .as_ref()
+            .is_some_and(|input| input.width() >= self.columns || input.last() >= self.height)
+        {
+            self.restart_input_line();
+        }
     }
 
-    /// Starts a new line for the input line, because other programs may have printed text.
+    /// Starts a new line for the input, because other programs may have printed text.
     pub(super) fn restart_input_line(&mut self) {
         self.hide_status();
-        if self.row.take().is_some() {
-            self.push("\n");
-        }
+        self.leave_input();
     }
 
-    fn redraw(&mut self, old: &Row, new: &Row) {
+    /// Replaces the old input on the screen. Rows above the first difference stay.
+    fn redraw(&mut self, old: &InputRows, new: &InputRows) {
         if old == new {
             return;
         }
-        let at_ends = old.cursor == old.width && new.cursor == new.width;
-        if at_ends && let Some(added) = new.text.strip_prefix(&old.text) {
+        let same = old.rows.iter().zip(&new.rows).take_while(|(old, new)| old == new).count();
+        let first = same.min(old.last()).min(new.last());
+        let (was, is) = (&old.rows[first], &new.rows[first]);
+        let is_last = first == old.last() && old.is_at_end();
+        let mut printed = width(is);
+        if is_last && let Some(added) = is.strip_prefix(was.as_str()) {
             self.push(added);
-        } else if at_ends && old.text.starts_with(&new.text) {
-            let cells = old.width - new.width;
+        } else if is_last && new.is_at_end() && first == new.last() && was.starts_with(is) {
+            let cells = width(was) - width(is);
             for piece in ["\u{8}", " ", "\u{8}"] {
                 self.push(&piece.repeat(cells));
             }
         } else {
-            let left_over = old.width.saturating_sub(new.width);
+            self.move_up(old.cursor_row.saturating_sub(first));
+            self.push(&"\n".repeat(first.saturating_sub(old.cursor_row)));
             self.push("\r");
-            self.push(&new.text);
-            self.push(&" ".repeat(left_over));
-            self.push(&"\u{8}".repeat(left_over + new.width - new.cursor));
+            printed = self.print_row(old, new, first);
+        }
+        for row in first + 1..new.rows.len() {
+            self.push("\n");
+            printed = self.print_row(old, new, row);
+        }
+        if old.last() > new.last() {
+            self.push("\u{1b}[J");
+        }
+        let left = new.left_of_cursor();
+        if new.cursor_row == new.last() {
+            self.push(&"\u{8}".repeat(printed - width(left)));
+        } else {
+            self.move_up(new.last() - new.cursor_row);
+            self.push("\r");
+            self.push(left);
+        }
+    }
+
+    /// Prints a row over the row at its place; returns the width of what was printed.
+    fn print_row(&mut self, old: &InputRows, new: &InputRows, row: usize) -> usize {
+        let covered = old.rows.get(row).map_or(0, |row| width(row));
+        let cells = width(&new.rows[row]);
+        let left_over = covered.saturating_sub(cells);
+        self.push(&new.rows[row]);
+        self.push(&" ".repeat(left_over));
+        cells + left_over
+    }
+
+    fn move_up(&mut self, rows: usize) {
+        if rows > 0 {
+            self.push(&format!("\u{1b}[{rows}A"));
         }
     }
 
     fn push(&mut self, text: &str) {
         self.buffer.extend_from_slice(text.as_bytes());
     }
-}
-
-impl Row {
-    /// Returns the label and as much of the typed line around the cursor as fits on one row. The
-    /// last column stays free: a character there would wrap on some terminals.
-    fn fit(label: &str, before: &str, after: &str, columns: usize) -> Self {
-        let room = columns.saturating_sub(1 + label.width());
-        let before =
-            blank(&before[before.floor_char_boundary(before.len().saturating_sub(NEAR))..]);
-        let after = blank(&after[..after.floor_char_boundary(NEAR)]);
-        // Some of the text right of the cursor is always visible.
-        let before_room = room - after.width().min(room / 3);
-        let (before_length, before_cells) = fitting(before.graphemes(true).rev(), before_room);
-        let (after_length, after_cells) = fitting(after.graphemes(true), room - before_cells);
-        let start = before.len() - before_length;
-        let text = format!("{label}{}{}", &before[start..], &after[..after_length]);
-        let cursor = label.width() + before_cells;
-        Self { text, width: cursor + after_cells, cursor }
-    }
-}
-
-/// Returns the length in bytes, and in cells, of the first characters that fit into `room` cells.
-fn fitting<'a>(characters: impl Iterator<Item = &'a str>, room: usize) -> (usize, usize) {
-    let (mut length, mut cells) = (0, 0);
-    for character in characters {
-        if cells + character.width() > room {
-            break;
-        }
-        (length, cells) = (length + character.len(), cells + character.width());
-    }
-    (length, cells)
-}
-
-/// Replaces line ends, tabs and other control characters, including those of writing direction, by
-/// blanks, so that the text fits on one row.
-fn blank(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() || acts_on_terminal(letter), " ")
 }
 
 #[cfg(test)]

@@ -39,6 +39,11 @@ pub(crate) fn columns() -> usize {
     terminal::size().map_or(COLUMNS, |(columns, _)| columns).into()
 }
 
+/// Sets the size of the page to that of the terminal.
+pub(crate) fn resize(page: &mut Page) {
+    page.resize(columns(), terminal::size().map(|(_, rows)| rows.into()));
+}
+
 /// The terminal, as the event loop uses it.
 pub(crate) struct Screen {
     out: Stdout,
@@ -160,7 +165,7 @@ impl Screen {
             Change::Continue if std::mem::take(&mut self.stopped) => {}
             Change::Continue => self.take_over(talk),
             Change::Resize => {
-                talk.page.resize(columns());
+                resize(&mut talk.page);
                 tell_size(talk);
             }
         }
@@ -216,7 +221,8 @@ impl Screen {
         if self.modes.raw {
             self.out.push(MARK_PASTES);
         }
-        talk.page.resize(columns());
+        resize(&mut talk.page);
+        talk.page.restart_input_line();
     }
 
     /// Prints the rest of the page, and restores the terminal.

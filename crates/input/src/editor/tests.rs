@@ -37,6 +37,9 @@ fn keys_edit_the_line() {
         (vec![text("one"), KillLeft, Undo], "one|"),
         (vec![text("one"), Undo, Undo, Undo], "|"),
         (vec![Yank, Escape], "|"),
+        (vec![text("one\ntwo"), Home, text("x"), End, text("y")], "one\nxtwoy|"),
+        (vec![text("one\ntwo\nthree"), KillLeft, Backspace, KillLeft], "one\n|"),
+        (vec![text("a\nb"), Left, Left, Left, KillRight], "|\nb"),
         (vec![text("ab"), Home, EndOfInput], "|b"),
         (vec![Backspace, Delete, Left, Right, WordLeft, WordRight, Up, Down, KillWord], "|"),
     ];

@@ -3,6 +3,7 @@
 use pollux_protocol::ApprovalMode;
 
 use super::Conversation;
+use crate::rows::CONTINUED_LABEL;
 
 /// Minimum width, in cells, of a terminal on which the label of the prompt names the model.
 const WIDTH_WITH_MODEL: usize = 60;
@@ -10,12 +11,12 @@ const WIDTH_WITH_MODEL: usize = 60;
 const MODEL_LENGTH: usize = 30;
 
 const LABEL: &str = "> ";
-const CONTINUED_LABEL: &str = ". ";
 
 impl Conversation<'_> {
-    /// Returns the label of the line that is being typed.
+    /// Returns the label of the input. Where it has one row, that row is the last line.
     pub(super) fn draft_label(&self) -> String {
-        if self.draft.is_continued() { CONTINUED_LABEL.to_owned() } else { self.label_of_prompt() }
+        let is_continued = self.draft.is_continued() && self.page.has_one_row();
+        if is_continued { CONTINUED_LABEL.to_owned() } else { self.label_of_prompt() }
     }
 
     /// Returns the label of a prompt: the model, if there is room for it, and the mode, unless it

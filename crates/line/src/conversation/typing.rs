@@ -74,20 +74,23 @@ impl Conversation<'_> {
             return;
         }
         self.completion = None;
-        if key == KeyPress::Newline {
+        let has_one_row = self.page.has_one_row();
+        if key == KeyPress::Newline && has_one_row {
             // The rest of the line moves to the next row.
             self.page.show(&self.draft_label(), self.draft.before(), "");
         }
+        let label = self.draft_label();
+        let above = if has_one_row { self.draft.above().len() } else { 0 };
         match self.draft.press(key) {
             EditOutcome::ClearScreen => self.page.clear_screen(),
             EditOutcome::ExternalEditor => {
                 let name = "prompt.md".to_owned();
                 self.to_edit = Some(EditProposal { name, text: self.draft.whole() });
             }
-            EditOutcome::Line => {}
-            EditOutcome::Continued => self.page.keep_row(),
+            EditOutcome::Continued if has_one_row => self.page.keep_row(),
+            EditOutcome::Line | EditOutcome::Continued => {}
             EditOutcome::Submitted(line) => {
-                self.page.keep_row();
+                self.page.keep_prompt(&label, &line[above..]);
                 self.submit(line);
             }
             EditOutcome::TooLong => {

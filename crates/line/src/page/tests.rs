@@ -1,5 +1,6 @@
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 
@@ -7,40 +8,64 @@ fn printed(page: &mut Page) -> String {
     String::from_utf8(page.take()).unwrap()
 }
 
-/// Simulated screen of a terminal, with the column of its cursor. Supports only the output that the
-/// page may use.
+/// Simulated screen of a terminal, with its scroll-back and its cursor. Supports only the output
+/// that the page may use.
 #[derive(Default)]
 struct Screen {
-    rows: Vec<Vec<char>>,
+    /// Cells; the second cell of a wide character is empty.
+    rows: Vec<Vec<String>>,
+    row: usize,
     column: usize,
 }
 
 impl Screen {
     fn print(&mut self, text: &str) {
-        if self.rows.is_empty() {
-            self.rows.push(Vec::new());
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some(tail) = rest.strip_prefix("\u{1b}[J") {
+                self.rows.truncate(self.row + 1);
+                let column = self.column;
+                self.current().truncate(column);
+                rest = tail;
+            } else if let Some(tail) = rest.strip_prefix("\u{1b}[") {
+                let (count, tail) = tail.split_once('A').unwrap();
+                self.row -= count.parse::<usize>().unwrap();
+                rest = tail;
+            } else {
+                let end = rest.graphemes(true).next().unwrap().len();
+                self.put(&rest[..end]);
+                rest = &rest[end..];
+            }
         }
-        for letter in text.chars() {
-            let row = self.rows.last_mut().unwrap();
-            match letter {
-                '\n' => {
-                    self.rows.push(Vec::new());
-                    self.column = 0;
-                }
-                '\r' => self.column = 0,
-                '\u{8}' => self.column -= 1,
-                letter => {
-                    assert!(!letter.is_control(), "{letter:?}");
-                    row.resize(row.len().max(self.column + 1), ' ');
-                    row[self.column] = letter;
-                    self.column += 1;
-                }
+        self.current();
+    }
+
+    fn current(&mut self) -> &mut Vec<String> {
+        self.rows.resize(self.rows.len().max(self.row + 1), Vec::new());
+        &mut self.rows[self.row]
+    }
+
+    fn put(&mut self, character: &str) {
+        match character {
+            "\n" => (self.row, self.column) = (self.row + 1, 0),
+            "\r" => self.column = 0,
+            "\u{8}" => self.column -= 1,
+            character => {
+                assert!(!character.chars().any(char::is_control), "{character:?}");
+                let (column, cells) = (self.column, width(character));
+                let row = self.current();
+                row.resize(row.len().max(column + cells), " ".to_owned());
+                row[column] = character.to_owned();
+                row[column + 1..column + cells].fill(String::new());
+                self.column += cells;
             }
         }
     }
 
-    fn last(&self) -> String {
-        self.rows.last().unwrap().iter().collect::<String>().trim_end().to_owned()
+    /// Returns the last rows, without blanks at their ends.
+    fn last(&self, count: usize) -> Vec<String> {
+        let rows = &self.rows[self.rows.len() - count..];
+        rows.iter().map(|row| row.concat().trim_end().to_owned()).collect()
     }
 }
 
@@ -66,21 +91,6 @@ fn editing_in_the_middle_prints_the_row_again() {
     assert_eq!(printed(&mut page), "\r> axyb\u{8}");
     page.show("> ", "a", "b");
     assert_eq!(printed(&mut page), "\r> ab  \u{8}\u{8}\u{8}");
-}
-
-#[test]
-fn a_long_line_shows_the_part_around_the_cursor() {
-    let row = |before: &str, after: &str| Row::fit("> ", before, after, 20).text;
-    let text = "0123456789abcdefghij";
-    assert_eq!(row(text, ""), "> 3456789abcdefghij");
-    assert_eq!(row("", text), "> 0123456789abcdefg");
-    assert_eq!(row(text, text), "> 89abcdefghij01234");
-    assert_eq!(row("漢字漢字漢字漢字漢字", ""), "> 漢字漢字漢字漢字");
-    assert_eq!(
-        row(&"e\u{301}👩\u{200d}💻❤\u{fe0f}🇩🇪".repeat(3), ""),
-        "> 🇩🇪".to_owned() + &"e\u{301}👩\u{200d}💻❤\u{fe0f}🇩🇪".repeat(2)
-    );
-    assert_eq!(row("a\tb\nc", ""), "> a b c");
 }
 
 #[test]
@@ -122,24 +132,84 @@ fn a_terminal_that_echoes_has_its_line_to_itself() {
     assert_eq!(printed(&mut page), "> done\n", "the terminal has printed the line and its end");
 }
 
+#[test]
+fn a_prompt_stays_whole_on_the_page() {
+    let long = "a prompt that is longer than a row";
+    for one_row in [false, true] {
+        let mut page = Page::new(20, PageLook { one_row, ..PageLook::default() });
+        let mut screen = Screen::default();
+        page.show("> ", &format!("{long}\nand"), " two");
+        page.keep_prompt("> ", &format!("{long}\nand two"));
+        page.line("done");
+        screen.print(&printed(&mut page));
+        let shown = ["> a prompt that is", "longer than a row", ". and two", "done", ""];
+        assert_eq!(screen.last(5), shown, "one row: {one_row}");
+    }
+    let mut page = Page::new(20, PageLook { one_row: true, ..PageLook::default() });
+    page.show("> ", long, "");
+    page.keep_prompt("> ", long);
+    let text = printed(&mut page);
+    assert!(!text.contains('\u{1b}'), "the cursor never moves up: {text:?}");
+}
+
+#[test]
+fn rows_that_are_typed_at_the_end_are_appended() {
+    let mut page = Page::new(20, PageLook::default());
+    page.show("> ", "one two three", "");
+    page.take();
+    page.show("> ", "one two three\n", "");
+    page.show("> ", "one two three\nx", "");
+    assert_eq!(printed(&mut page), "\n. x");
+}
+
+#[test]
+fn a_new_width_starts_a_new_line_only_if_the_old_rows_do_not_fit() {
+    for (columns, starts) in [(60, false), (20, false), (40, false), (21, false)] {
+        let mut page = Page::new(40, PageLook::default());
+        page.show("> ", "some text", "");
+        page.take();
+        page.resize(columns, None);
+        assert_eq!(printed(&mut page) == "\n", starts, "{columns}");
+    }
+    let mut page = Page::new(40, PageLook::default());
+    page.show("> ", "more text than twenty columns", "\nbelow");
+    page.take();
+    page.resize(20, None);
+    assert_eq!(printed(&mut page), "\n\n", "the cursor was in the first of two rows");
+}
+
 proptest! {
-    /// Checks that the screen shows every change of the line, with the cursor in the right place.
+    /// Checks that the screen shows every change of the input, with the cursor in the right place,
+    /// and keeps the lines above it.
     #[test]
-    fn the_row_is_what_the_screen_shows(
-        lines in prop::collection::vec(("[a-c]{0,30}", "[d-f]{0,30}"), 1..8),
+    fn the_input_is_what_the_screen_shows(
+        steps in prop::collection::vec(
+            (any::<bool>(), "[a-c漢 ]{0,30}(\n[a-c漢 ]{0,30}){0,5}", "[d-f漢 \n]{0,30}"),
+            1..8,
+        ),
     ) {
         let mut page = Page::new(24, PageLook::default());
+        page.resize(24, Some(6));
         let mut screen = Screen::default();
-        for (before, after) in lines {
+        let mut lines = Vec::new();
+        for (prints_line, before, after) in steps {
+            if prints_line {
+                page.line("line");
+                lines.push("line".to_owned());
+            }
             page.show("> ", &before, &after);
             screen.print(&printed(&mut page));
-            let row = Row::fit("> ", &before, &after, 24);
-            prop_assert_eq!(screen.last(), row.text.trim_end());
-            prop_assert_eq!(screen.column, row.cursor);
-            prop_assert!(row.width < 24);
+            let input = page.input.clone().unwrap();
+            let mut expected = lines.clone();
+            expected.extend(input.rows.iter().map(|row| row.trim_end().to_owned()));
+            prop_assert_eq!(screen.last(screen.rows.len()), expected);
+            let cursor = (lines.len() + input.cursor_row, width(input.left_of_cursor()));
+            prop_assert_eq!((screen.row, screen.column), cursor);
+            prop_assert!(input.width() < 24 && input.rows.len() < 6);
         }
         page.hide();
         screen.print(&printed(&mut page));
-        prop_assert_eq!(screen.last(), "");
+        lines.push(String::new());
+        prop_assert_eq!(screen.last(screen.rows.len()), lines);
     }
 }

@@ -33,6 +33,77 @@ fn a_line_end_can_be_typed() {
     talk.end();
 }
 
+/// Returns the rows of the screen, joined by `|`, from the first prompt on.
+fn from_prompt(screen: &str) -> String {
+    let rows: Vec<&str> = screen.trim_end().lines().map(str::trim_end).collect();
+    let start = rows.iter().position(|row| row.starts_with("> ") || row.contains("pro> "));
+    rows[start.unwrap_or_default()..].join("|")
+}
+
+#[test]
+fn a_long_prompt_wraps_between_words_and_stays() {
+    let stage = Stage::with([reply().text("Read.")]);
+    let terminal = stage.pollux(&[]).in_terminal(24, 40);
+    let talk = Talk { stage, terminal };
+    talk.wait_for_prompt();
+    let words = "explain the parser and then the printer of this 漢字漢字 crate END";
+    talk.terminal.send(words);
+    let rows = "> explain the parser and then the|printer of this 漢字漢字 crate END";
+    talk.terminal.wait_for(|screen| from_prompt(&screen.contents()) == rows, SOON);
+    // The first word is replaced; the rows below follow.
+    talk.terminal.send("\u{1}\u{1b}dDescribe\u{1b}[C\u{1b}[C\u{1b}[C\u{1b}[C\u{15}Say why the");
+    let rows = "> Say why the parser and then the|printer of this 漢字漢字 crate END";
+    talk.terminal
+        .wait_for(|screen| from_prompt(&screen.contents()).starts_with("> Say why the"), SOON);
+    let shown = from_prompt(&talk.terminal.screen());
+    assert_eq!(shown, rows);
+    talk.terminal.resize(24, 50);
+    let wide = "Say why the parser and then the printer of this|漢字漢字 crate END";
+    talk.terminal.wait_for(|screen| from_prompt(&screen.contents()).contains(wide), SOON);
+    talk.terminal.send("\r");
+    talk.wait_for_text("Read.");
+    talk.wait_for_prompt();
+    let shown = from_prompt(&talk.terminal.screen());
+    assert!(shown.contains(&format!("{wide}|Read.|")), "{shown}");
+    assert_eq!(shown.matches("Say why").count(), 1, "{shown}");
+    talk.quit();
+}
+
+#[test]
+fn a_prompt_of_several_lines_is_shown_with_its_lines() {
+    let talk = Talk::with([reply().text("Read."), reply().text("Again.")]);
+    talk.terminal.paste("one\ntwo\nthree");
+    let lines = "> one\n. two\n. three";
+    talk.wait_for_text(lines);
+    talk.terminal.send_key(Key::Enter);
+    talk.wait_for_text(&format!("{lines}\nRead."));
+    talk.wait_for_prompt();
+    talk.terminal.send("\u{1b}[A");
+    talk.terminal.wait_for(|screen| screen.contents().matches(lines).count() == 2, SOON);
+    // The recalled prompt is edited in its first line, and shown again below another line.
+    talk.terminal.send(&"\u{1b}[D".repeat(12));
+    talk.terminal.send("x");
+    talk.wait_for_text("> oxne\n. two\n. three");
+    talk.terminal.send("\r");
+    talk.wait_for_text("> oxne\n. two\n. three\nAgain.");
+    assert!(last_prompt(&talk).ends_with("oxne\ntwo\nthree"), "{}", last_prompt(&talk));
+    talk.quit();
+}
+
+#[test]
+fn a_screen_reader_gets_the_whole_prompt_at_its_end() {
+    let stage = Stage::with([reply().text("Read.")]);
+    let talk = Talk::start(stage, |program| program.args(["--screen-reader"]));
+    let words = ["a prompt of many words "; 6].concat();
+    talk.terminal.send(&words);
+    talk.terminal.send("END");
+    talk.wait_for_text(" END");
+    talk.terminal.send_key(Key::Enter);
+    talk.wait_for_text("Read.");
+    assert!(talk.terminal.screen().contains("> a prompt of many words a prompt of"));
+    talk.end();
+}
+
 #[test]
 fn a_path_is_completed() {
     let stage = Stage::with([reply().text("Read.")]);
@@ -83,7 +154,7 @@ fn a_prompt_is_written_in_the_editor() {
     for (keys, answer) in [("\u{7}", "One."), ("\u{18}\u{5}", "Two.")] {
         talk.terminal.send("first ");
         talk.terminal.send(keys);
-        talk.wait_for_text("> first and more lines");
+        talk.wait_for_text("> first and more\n. lines");
         talk.terminal.send_key(Key::Enter);
         talk.wait_for_text(answer);
         talk.wait_for_prompt();
@@ -91,10 +162,7 @@ fn a_prompt_is_written_in_the_editor() {
         talk.terminal.send_key(Key::Ctrl('l'));
         talk.terminal.wait_for(|screen| screen.contents().trim_end() == at_prompt("").trim(), SOON);
     }
-    let Talk { stage, mut terminal } = talk;
-    terminal.send_key(Key::Ctrl('d'));
-    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
-    drop(stage);
+    talk.quit();
 }
 
 #[test]

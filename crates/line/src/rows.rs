@@ -1,0 +1,235 @@
+//! Layout of the input: the label and the typed text on rows of the terminal. Pure.
+
+use std::borrow::Cow;
+
+use pollux_protocol::plain_text::acts_on_terminal;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Maximum number of bytes on either side of the cursor that are considered for display.
+const NEAR: usize = 8 << 10;
+/// Maximum size, in bytes and in lines, of a prompt that stays whole on the page.
+const KEPT_BYTES: usize = 64 << 10;
+const KEPT_LINES: usize = 1000;
+/// Label of a further line of a prompt.
+pub(crate) const CONTINUED_LABEL: &str = ". ";
+/// Mark of rows that are not shown.
+const MARK: &str = "[...]";
+
+/// The input as it is shown. The last column stays free: a character there would wrap on some
+/// terminals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InputRows {
+    pub(crate) rows: Vec<String>,
+    /// Row of the cursor, from the first.
+    pub(crate) cursor_row: usize,
+    /// Position of the cursor in its row, in bytes.
+    pub(crate) cursor: usize,
+}
+
+impl Default for InputRows {
+    fn default() -> Self {
+        Self { rows: vec![String::new()], cursor_row: 0, cursor: 0 }
+    }
+}
+
+impl InputRows {
+    /// Returns one row with the label and as much of the text around the cursor as fits.
+    pub(crate) fn single(label: &str, before: &str, after: &str, columns: usize) -> Self {
+        let room = columns.saturating_sub(1 + width(label));
+        let (before, after) = near(before, after);
+        let (before, after) = (blank(before), blank(after));
+        // Some of the text right of the cursor is always visible.
+        let before_room = room - width(&after).min(room / 3);
+        let (before_length, before_cells) = fitting(before.graphemes(true).rev(), before_room);
+        let (after_length, _) = fitting(after.graphemes(true), room - before_cells);
+        let start = before.len() - before_length;
+        let row = format!("{label}{}{}", &before[start..], &after[..after_length]);
+        Self { rows: vec![row], cursor_row: 0, cursor: label.len() + before_length }
+    }
+
+    /// Returns all lines of the text, broken between words, on at most `height` rows around the
+    /// cursor.
+    pub(crate) fn wrapped(
+        label: &str,
+        before: &str,
+        after: &str,
+        (columns, height): (usize, usize),
+    ) -> Self {
+        let (near_before, near_after) = near(before, after);
+        let label = if near_before.len() < before.len() { MARK } else { label };
+        let mut layout = Layout::new(label, columns);
+        layout.add(near_before);
+        layout.mark_cursor();
+        layout.add(near_after);
+        layout.rows.around_cursor(height.max(3))
+    }
+
+    /// Returns the rows of a prompt that stays on the page.
+    pub(crate) fn kept(label: &str, text: &str, columns: usize) -> Self {
+        let mut layout = Layout::new(label, columns);
+        layout.add(&kept_text(text));
+        layout.mark_cursor();
+        layout.rows
+    }
+
+    /// Keeps `height` rows around the cursor, with marks for the others.
+    fn around_cursor(mut self, height: usize) -> Self {
+        let count = self.rows.len();
+        if count > height {
+            let start = self.cursor_row.saturating_sub(height - 2).min(count - height);
+            self.rows.truncate(start + height);
+            self.rows.drain(..start);
+            self.cursor_row -= start;
+            if start > 0 {
+                MARK.clone_into(&mut self.rows[0]);
+            }
+            if start + height < count {
+                MARK.clone_into(&mut self.rows[height - 1]);
+            }
+        }
+        self
+    }
+
+    /// Returns the index of the last row.
+    pub(crate) fn last(&self) -> usize {
+        self.rows.len() - 1
+    }
+
+    /// Returns the text left of the cursor in its row.
+    pub(crate) fn left_of_cursor(&self) -> &str {
+        &self.rows[self.cursor_row][..self.cursor]
+    }
+
+    /// Returns true if the cursor is at the end of the last row.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.cursor_row == self.last() && self.cursor == self.rows[self.cursor_row].len()
+    }
+
+    /// Returns the width of the widest row, in cells.
+    pub(crate) fn width(&self) -> usize {
+        self.rows.iter().map(|row| width(row)).max().unwrap_or_default()
+    }
+}
+
+/// Rows in progress.
+struct Layout {
+    rows: InputRows,
+    columns: usize,
+    /// Length of the label of the last row, in bytes.
+    label: usize,
+    /// Width of the last row, in cells.
+    width: usize,
+    /// True after a blank that has no room in the row: the next character begins a new row.
+    is_full: bool,
+    has_cursor: bool,
+}
+
+impl Layout {
+    fn new(label: &str, columns: usize) -> Self {
+        let rows = InputRows { rows: vec![label.to_owned()], ..InputRows::default() };
+        let (label, width) = (label.len(), width(label));
+        Self { rows, columns, label, width, is_full: false, has_cursor: false }
+    }
+
+    fn add(&mut self, text: &str) {
+        for (index, line) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.begin_row(CONTINUED_LABEL);
+                self.label = CONTINUED_LABEL.len();
+            }
+            blank(line).graphemes(true).for_each(|character| self.add_character(character));
+        }
+    }
+
+    fn add_character(&mut self, character: &str) {
+        let cells = character.width();
+        let overflows = self.width + cells >= self.columns;
+        if overflows && character == " " {
+            self.is_full = true;
+            return;
+        }
+        if self.is_full {
+            self.begin_row("");
+        } else if overflows {
+            self.move_word();
+        }
+        let row = self.row();
+        self.rows.rows[row].push_str(character);
+        self.width += cells;
+    }
+
+    /// Moves the last word of the row to a new row. A word that fills its row is broken.
+    fn move_word(&mut self) {
+        let row = self.row();
+        let start = self.rows.rows[row][self.label..].rfind(' ').map_or(0, |blank| blank + 1);
+        if start == 0 {
+            return self.begin_row("");
+        }
+        let start = self.label + start;
+        let word = self.rows.rows[row].split_off(start);
+        self.begin_row(&word);
+        if self.has_cursor && self.rows.cursor_row == row && self.rows.cursor >= start {
+            self.rows.cursor_row += 1;
+            self.rows.cursor -= start;
+        }
+    }
+
+    fn begin_row(&mut self, text: &str) {
+        self.rows.rows.push(text.to_owned());
+        (self.width, self.label, self.is_full) = (width(text), 0, false);
+    }
+
+    fn mark_cursor(&mut self) {
+        self.has_cursor = true;
+        self.rows.cursor_row = self.row();
+        self.rows.cursor = self.rows.rows[self.row()].len();
+    }
+
+    fn row(&self) -> usize {
+        self.rows.last()
+    }
+}
+
+/// Returns the width of a text, in cells.
+pub(crate) fn width(text: &str) -> usize {
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// Returns the parts of a text on either side of the cursor that are considered for display.
+fn near<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
+    let start = before.floor_char_boundary(before.len().saturating_sub(NEAR));
+    (&before[start..], &after[..after.floor_char_boundary(NEAR)])
+}
+
+/// Returns the beginning of a prompt that is too long to stay whole on the page, with a note.
+fn kept_text(text: &str) -> Cow<'_, str> {
+    let line = text.match_indices('\n').nth(KEPT_LINES - 1).map_or(text.len(), |(at, _)| at);
+    let end = text.floor_char_boundary(line.min(KEPT_BYTES));
+    let (shown, hidden) = text.split_at(end);
+    if hidden.is_empty() {
+        return text.into();
+    }
+    format!("{shown}\n[Not shown: characters {}.]", hidden.chars().count()).into()
+}
+
+/// Returns the length in bytes, and in cells, of the first characters that fit into `room` cells.
+fn fitting<'a>(characters: impl Iterator<Item = &'a str>, room: usize) -> (usize, usize) {
+    let (mut length, mut cells) = (0, 0);
+    for character in characters {
+        if cells + character.width() > room {
+            break;
+        }
+        (length, cells) = (length + character.len(), cells + character.width());
+    }
+    (length, cells)
+}
+
+/// Replaces line ends, tabs and other control characters, including those of writing direction, by
+/// blanks, so that the text fits on one row.
+fn blank(text: &str) -> String {
+    text.replace(|letter: char| letter.is_control() || acts_on_terminal(letter), " ")
+}
+
+#[cfg(test)]
+mod tests;
