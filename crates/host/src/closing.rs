@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{Envelope, Event, FIRST_LISTED, Notices, Observer, Severity};
 
+/// Message of [`Event::StreamRestarted`].
+pub const RESTARTED: &str = "The answer broke off or is unusable. It is requested again.";
+
 /// Returns the text of an event that is a message to the user, in the format for standard error;
 /// `None` for all other events.
 pub fn notice_text(event: &Event) -> Option<String> {
@@ -17,9 +20,7 @@ pub fn notice_text(event: &Event) -> Option<String> {
             };
             Some(format!("[{label}] {text}"))
         }
-        Event::StreamRestarted => {
-            Some("[WARNING] The answer broke off or is unusable. It is requested again.".to_owned())
-        }
+        Event::StreamRestarted => Some(format!("[WARNING] {RESTARTED}")),
         Event::ModelChanged { model, reason } if reason == FIRST_LISTED => Some(format!(
             "Using the model \"{model}\", the first one that the service lists.\nChoose another with --model NAME."
         )),

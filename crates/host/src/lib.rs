@@ -44,7 +44,7 @@ mod telemetry;
 mod tools;
 
 pub use answer_schema::OutputSchema;
-pub use closing::notice_text;
+pub use closing::{RESTARTED, notice_text};
 pub use host::Host;
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;

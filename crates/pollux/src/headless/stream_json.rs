@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use pollux_host::RESTARTED;
 use pollux_line::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
-use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome};
+use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,6 +20,8 @@ pub(crate) struct StreamJsonOutput {
     filter: Option<AnsiStripper>,
     /// Answer that satisfies the schema.
     answer: Option<Arc<Value>>,
+    /// Number of lines of the answer that is arriving.
+    lines: usize,
 }
 
 #[derive(Serialize)]
@@ -55,6 +58,9 @@ enum Line<'a> {
         timestamp: String,
         severity: &'static str,
         message: &'a str,
+        /// Number of lines of the assistant before this one that are void.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        voids: Option<usize>,
     },
     Result {
         timestamp: String,
@@ -74,7 +80,7 @@ const LOOP_DETECTED: &str = "Loop detected, stopping execution";
 impl StreamJsonOutput {
     /// Creates the output. `raw` is true if escape sequences in the model's text are kept.
     pub(crate) fn new(raw: bool) -> Self {
-        Self { filter: (!raw).then(AnsiStripper::default), answer: None }
+        Self { filter: (!raw).then(AnsiStripper::default), answer: None, lines: 0 }
     }
 
     fn text(&mut self, out: &mut Stdout, text: &str) {
@@ -85,6 +91,17 @@ impl StreamJsonOutput {
         if !content.is_empty() {
             let (timestamp, role) = (now(), "assistant");
             write(out, &Line::Message { timestamp, role, content: &content, delta: Some(true) });
+            self.lines += 1;
+        }
+    }
+
+    /// Reports that the answer has broken off. Its lines cannot be taken back.
+    fn restart(&mut self, out: &mut Stdout) {
+        self.filter = self.filter.take().map(|_| AnsiStripper::default());
+        let lines = std::mem::take(&mut self.lines);
+        if lines > 0 {
+            let (timestamp, severity, message) = (now(), "warning", RESTARTED);
+            write(out, &Line::Error { timestamp, severity, message, voids: Some(lines) });
         }
     }
 }
@@ -100,7 +117,12 @@ impl Output for StreamJsonOutput {
         match event {
             Event::Text(text) => self.text(out, text),
             Event::Answer(value) => self.answer = Some(Arc::clone(value)),
-            Event::CallRequested(call) => write(out, &tool_use(call)),
+            Event::CallRequested(call) => {
+                write(out, &tool_use(call));
+                self.lines += 1;
+            }
+            Event::Recorded(record) if matches!(**record, Record::Model(_)) => self.lines = 0,
+            Event::StreamRestarted => self.restart(out),
             Event::CallsFinished(calls) => {
                 for call in calls {
                     write(out, &tool_result(call));
@@ -108,7 +130,7 @@ impl Output for StreamJsonOutput {
             }
             event => {
                 if let Some(message) = &warning(event) {
-                    write(out, &Line::Error { timestamp: now(), severity: "warning", message });
+                    write(out, &notice("warning", message));
                 }
             }
         }
@@ -116,12 +138,10 @@ impl Output for StreamJsonOutput {
 
     fn end(&mut self, out: &mut Stdout, ending: &Ending<'_>) {
         if let Some(PromptOutcome::InvalidStream(error)) = ending.outcome {
-            let (severity, message) = ("error", &error.message);
-            write(out, &Line::Error { timestamp: now(), severity, message });
+            write(out, &notice("error", &error.message));
         }
         if let Some(PromptOutcome::Loop(_)) = ending.outcome {
-            let (severity, message) = ("warning", LOOP_DETECTED);
-            write(out, &Line::Error { timestamp: now(), severity, message });
+            write(out, &notice("warning", LOOP_DETECTED));
         }
         let failed = ending.failure.is_some()
             || matches!(ending.outcome, Some(PromptOutcome::InvalidStream(_)));
@@ -142,6 +162,10 @@ impl Output for StreamJsonOutput {
         }
         write(out, &Line::Result { timestamp: now(), status, error, stats, structured });
     }
+}
+
+fn notice<'a>(severity: &'static str, message: &'a str) -> Line<'a> {
+    Line::Error { timestamp: now(), severity, message, voids: None }
 }
 
 fn tool_use(call: &Call) -> Line<'_> {

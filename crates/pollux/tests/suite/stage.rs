@@ -162,11 +162,19 @@ pub(crate) fn lines_of(run: &Finished, kind: &str) -> Vec<Value> {
     run.json_lines().into_iter().filter(|line| line["type"] == kind).collect()
 }
 
-/// Returns the assistant's text of a stream-json run.
+/// Returns the assistant's text of a stream-json run, without void lines.
 pub(crate) fn spoken(run: &Finished) -> String {
-    let lines = lines_of(run, "message");
-    let said = lines.iter().filter(|line| line["role"] == "assistant");
-    said.map(|line| line["content"].as_str().unwrap()).collect()
+    let mut said = Vec::new();
+    for line in run.json_lines() {
+        if line["role"] == "assistant" {
+            said.push(line["content"].as_str().unwrap().to_owned());
+        } else if line["type"] == "tool_use" {
+            said.push(String::new());
+        } else if let Some(voids) = line["voids"].as_u64() {
+            said.truncate(said.len() - usize::try_from(voids).unwrap());
+        }
+    }
+    said.concat()
 }
 
 /// Returns the texts of a content's parts.

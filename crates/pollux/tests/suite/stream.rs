@@ -85,14 +85,49 @@ fn a_first_attempts_words_are_void() {
         let broken = reply().text("half ").text("an").drop_after(1);
         let run = Stage::with([broken, reply().text("whole")]).prompt(format, "go");
         run.assert_code(0);
-        // Printed text cannot be removed; the second attempt begins a new line.
-        let expected = match format {
-            "text" => "half \nwhole\n",
-            "json" => "whole",
-            _ => "half whole",
-        };
+        let expected = if format == "text" { "whole\n" } else { "whole" };
         assert_eq!(said(format, &run), expected, "{format}");
+        assert_eq!(run.stderr_text().matches("It is requested again.").count(), 1);
     }
+}
+
+#[test]
+fn a_line_names_the_number_of_void_lines() {
+    let call = || reply().text("Look").call("list_directory", json!({"dir_path": "."}));
+    let broken = reply().text("ha").text("lf").drop_after(2);
+    let run = Stage::with([
+        call(),
+        call().garbage(),
+        reply().drop_after(0),
+        broken,
+        reply().text("whole"),
+    ]);
+    let run = run.prompt("stream-json", "go");
+    run.assert_code(0);
+    let lines: Vec<String> = run
+        .json_lines()
+        .iter()
+        .map(|line| match line["voids"].as_u64() {
+            Some(voids) => format!("{} {voids}", line["severity"].as_str().unwrap()),
+            None => line["type"].as_str().unwrap().to_owned(),
+        })
+        .collect();
+    let expected = [
+        "init",
+        "message",
+        "message",
+        "tool_use",
+        "tool_result",
+        "message",
+        "tool_use",
+        "warning 2",
+        "message",
+        "message",
+        "warning 2",
+        "message",
+        "result",
+    ];
+    assert_eq!(lines, expected, "{}", run.report());
 }
 
 #[test]
