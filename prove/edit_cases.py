@@ -39,7 +39,7 @@ class Case:
 
 def all_cases():
     """Returns all cases, in a fixed order."""
-    makers = (encodings, whitespace, look_alikes, refused, shapes, many, large)
+    makers = (encodings, whitespace, misquoted, look_alikes, refused, shapes, many, large)
     cases = list(itertools.chain.from_iterable(maker() for maker in makers))
     names = [case.name for case in cases]
     if len(set(names)) != len(names):
@@ -120,6 +120,56 @@ def whitespace():
             suffix=b"\nend\n",
             middle="c = 3",
         )
+
+
+def misquoted():
+    """Edits that quote a block with other white space: the result is that of the exact edit, and kept
+    lines keep their bytes. With another word or number the edit is refused."""
+    block = [(1, "if ready:"), (2, "total  = 1000"), (2, "say('a  b')  "), (3, "more()"), (1, "done()")]
+    edits = {
+        "changed": (2, 1, [(2, "say('c')  ")]),
+        "inserted": (3, 0, [(2, "if late:"), (3, "wait()")]),
+        "first": (0, 0, [(1, "begin()")]),
+        "last": (5, 0, [(1, "end()")]),
+        "deleted": (1, 2, []),
+        "deeper": (1, 3, [(2, "try:"), (3, "total  = 1000"), (3, "say('a  b')  "), (4, "more()")]),
+        "two": (1, 4, [(2, "total  = 1"), (2, "say('a  b')  "), (3, "more()"), (1, "finished()")]),
+    }
+    units = {"tab": "\t", "two": "  ", "four": "    "}
+    for (own, other), ending, name in itertools.product(itertools.permutations(units, 2), ENDINGS, edits):
+        at, count, new = edits[name]
+        changed = block[:at] + new + block[at + count :]
+        lines = _lines(["def f():", *_block(block, units[own], 0), "f()"], ENDINGS[ending], True)
+        for style, quote in {"moved": _squeezed, "drift": _drifted}.items():
+            if style == "drift" and name == "deeper":
+                continue
+            path = f"misquoted_{own}_{other}_{ending}_{name}_{style}.py"
+            old = "\n".join(quote(block, units[other])) + "\n"
+            middle = "\n".join(_block(changed, units[own], 0)) + "\n"
+            yield Case(path, path, "".join(lines).encode(),
+                       edit(path, old, "\n".join(quote(changed, units[other])) + "\n"),
+                       prefix=lines[0].encode(), suffix=lines[-1].encode(), middle=middle)
+            for damage, (right, wrong) in {"number": ("1000", "100"), "word": ("done", "did")}.items():
+                if name == "inserted":
+                    wrong_old, wrong_new = (
+                        "\n".join(quote(texts, units[other])).replace(right, wrong) for texts in (block, changed))
+                    path = f"misquoted_{damage}_{own}_{other}_{ending}_{style}.py"
+                    yield Case(path, path, "".join(lines).encode(), edit(path, wrong_old, wrong_new),
+                               words=("Could not find an exact match", right, wrong))
+
+
+def _block(block, unit, less):
+    return [unit * (depth - less) + text for depth, text in block]
+
+
+def _squeezed(block, unit):
+    """Returns the block as it is quoted from its own depth, with single blanks."""
+    return [line.replace("  =", " =").replace("a  b", "a b").rstrip() for line in _block(block, unit, 1)]
+
+
+def _drifted(block, unit):
+    """Returns the block as it is quoted with a blank too many in its deep lines."""
+    return [(" " if depth > 1 else "") + unit * depth + text for depth, text in block]
 
 
 def look_alikes():

@@ -32,6 +32,19 @@ class Damage(unittest.TestCase):
         self.assertNotEqual(self.problems(case, b"a\na\n", {"output": "found 2"}), [])
         self.assertNotEqual(self.problems(case, b"a\na\n", {"error": "no"}), [])
 
+    def test_what_the_edit_does_not_name(self):
+        cases = {case.name: case for case in edit_cases.all_cases()}
+        case = cases["misquoted_four_two_lf_inserted_moved.py"]
+        done, right = {"output": "done"}, case.prefix + case.middle.encode() + case.suffix
+        self.assertEqual(self.problems(case, right, done), [])
+        for damage in ((b"  = 1000", b" = 1000"), (b"a  b", b"a b"), (b"')  \n", b"')\n"),
+                       (b"        if late", b"    if late"), (b"            wait", b"          wait")):
+            self.assertNotEqual(self.problems(case, right.replace(*damage), done), [], damage)
+        case = cases["misquoted_number_four_two_lf_moved.py"]
+        told = {"error": "Could not find an exact match: 100 is not 1000"}
+        self.assertEqual(self.problems(case, case.before, told), [])
+        self.assertNotEqual(self.problems(case, case.before.replace(b"1000", b"100"), told), [])
+
     def test_every_case_looks_at_its_file(self):
         for case in edit_cases.all_cases():
             words = " ".join(case.words)

@@ -1,27 +1,34 @@
-//! Search for the place of an edit: a ladder of matchers from exact to tolerant. Pure functions,
-//! bounded in time and memory.
+//! Search for the place of an edit. Pure functions, bounded in time and memory.
 //!
-//! Each step is tried only if the step before found nothing. A step that finds several places where
-//! one was expected ends the search. The result is a list of spans with their replacements: all
-//! text outside these spans stays unchanged.
+//! If the text does not occur exactly, places with the same words, numbers and punctuation marks
+//! are found, and only the difference between the searched text and its replacement is applied to
+//! them. A place with another word or number is never changed. The result is a list of spans with
+//! their replacements: all text outside these spans stays unchanged.
 
 use std::ops::Range;
 
+use difference::Difference;
+use indentation::Units;
 use lines::Lines;
+use merge::Merge;
+use place::Place;
+use tokens::Tokens;
 
-mod distance;
-mod flexible;
-mod fuzzy;
+mod difference;
+mod indentation;
 mod lines;
+mod merge;
 mod nearest;
+mod place;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
+pub(crate) use difference::changes_no_more;
 pub use nearest::NearbyLines;
 
-/// Maximum size in bytes of a text for which the steps after the exact step are tried.
-const LADDER_LIMIT: usize = 8 << 20;
+/// Maximum size in bytes of a text in which a text that does not occur exactly is searched for.
+const INEXACT_LIMIT: usize = 8 << 20;
 /// Maximum size in bytes of the text after an edit.
 const RESULT_LIMIT: usize = 64 << 20;
 /// Maximum number of places of an edit.
@@ -29,16 +36,16 @@ const REPLACEMENT_LIMIT: usize = 200_000;
 /// Maximum number of places that a failure names.
 const NAMED_PLACES: usize = 20;
 
-/// The step of the ladder that matched. The names are used in telemetry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The way in which a text was found, from exact to tolerant. The names are used in telemetry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EditStrategy {
     /// The text occurs exactly.
     Exact,
-    /// The lines are equal except for white space at their ends; the replacement is indented again.
+    /// The lines are equal except for white space at their ends.
     Flexible,
-    /// The words and brackets are equal, except for white space between them.
+    /// The tokens are equal, except for white space between them, and begin a line.
     Regex,
-    /// Almost the same text: at most a tenth differs.
+    /// Quotes or dashes only look alike, or the text begins within a line.
     Fuzzy,
 }
 
@@ -57,7 +64,7 @@ impl EditStrategy {
 /// Place of an edit and its replacement text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundEdit {
-    /// Step that found the edit.
+    /// The way in which the text was found.
     pub strategy: EditStrategy,
     /// Byte spans of the text and their replacements, in order, without overlap; at least one.
     pub replacements: Vec<(Range<usize>, String)>,
@@ -113,7 +120,7 @@ pub enum EditFailure {
     /// The text to replace is empty.
     #[error("the text to replace is empty")]
     EmptySearch,
-    /// No step of the ladder found the text.
+    /// The text was not found.
     #[error("the text to replace was not found")]
     NotFound {
         /// Most similar lines, if there are any.
@@ -137,9 +144,10 @@ pub enum EditFailure {
 
 /// Finds the places in `text` (line feeds only) where `old` is to be replaced by `new`.
 ///
-/// Steps: exact; line by line without white space at the ends; word by word; almost the same
-/// (Levenshtein distance of at most a tenth, where white space counts a tenth). A line feed at the
-/// end of the text is neither added nor removed.
+/// A text that does not occur exactly is found where its tokens are equal except for white space
+/// and for quotes and dashes that look alike; the most exact places count. There, only the
+/// difference between `old` and `new` is applied. A line feed at the end of the text is neither
+/// added nor removed.
 ///
 /// # Errors
 /// See [`EditFailure`]. Several places are an error unless `allow_multiple` is set.
@@ -156,7 +164,10 @@ pub fn find_edit(
     if old == new {
         return Err(EditFailure::NoChange);
     }
-    let mut found = climb(text, &old, &new, allow_multiple)?;
+    let mut found = match exact(text, &old, &new, allow_multiple)? {
+        found if found.is_empty() => inexact(text, &old, &new, allow_multiple)?,
+        found => FoundEdit { strategy: EditStrategy::Exact, replacements: found },
+    };
     keep_final_newline(text, &mut found.replacements);
     let differs = match found.replacements.as_slice() {
         [(range, replacement)] => text[range.clone()] != **replacement,
@@ -166,52 +177,88 @@ pub fn find_edit(
     if differs { Ok(found) } else { Err(EditFailure::NoChange) }
 }
 
-fn climb(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
-    let found = exact(text, old, new, multiple)?;
-    if !found.is_empty() {
-        return Ok(FoundEdit { strategy: EditStrategy::Exact, replacements: found });
-    }
-    if text.len() > LADDER_LIMIT || old.trim().is_empty() {
+fn inexact(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
+    if text.len() > INEXACT_LIMIT || old.trim().is_empty() {
         return Err(EditFailure::NotFound { nearest: None });
     }
-    let lines = Lines::of(text);
-    let ladder: [(EditStrategy, Step); 3] = [
-        (EditStrategy::Flexible, flexible::find),
-        (EditStrategy::Regex, tokens::find),
-        (EditStrategy::Fuzzy, fuzzy::find),
-    ];
-    for (strategy, step) in ladder {
-        let Matches { replacements, ambiguous } = step(&lines, old, new);
-        if replacements.is_empty() {
+    let not_found = || EditFailure::NotFound { nearest: nearest::find(&Lines::of(text), old) };
+    let (file, searched) = (Tokens::of(text), Tokens::of(old));
+    let (strategy, places) = best_places(&file, &searched, multiple).ok_or_else(not_found)?;
+    if places.len() > 1 && !multiple {
+        let lines = Lines::of(text);
+        let named = places.iter().take(NAMED_PLACES);
+        let lines = named.map(|place| lines.number_of(place.range().start)).collect();
+        return Err(EditFailure::Ambiguous { count: places.len(), lines });
+    }
+    let replacements = changes(&file, &places, old, new)?.ok_or_else(not_found)?;
+    Ok(FoundEdit { strategy, replacements })
+}
+
+/// Returns the places with the most exact strategy; `None` if there are no places. Places overlap
+/// only if a single one is wanted.
+fn best_places<'a>(
+    file: &'a Tokens<'a>,
+    searched: &Tokens<'_>,
+    multiple: bool,
+) -> Option<(EditStrategy, Vec<Place<'a>>)> {
+    let mut found: Vec<(EditStrategy, Place<'a>)> = Vec::new();
+    let mut end = 0;
+    for first in file.find(searched) {
+        let overlaps = first < end;
+        if overlaps && multiple {
             continue;
         }
-        if ambiguous || (replacements.len() > 1 && !multiple) {
-            let count = replacements.len().max(2);
-            let named = replacements.iter().take(NAMED_PLACES);
-            let lines = named.map(|(range, _)| lines.number_of(range.start)).collect();
-            return Err(EditFailure::Ambiguous { count, lines });
+        let place = Place::new(file, first, searched);
+        // Overlapping places are not compared again: each would cost the length of the text.
+        let strategy = match found.last() {
+            Some((strategy, _)) if overlaps => Some(*strategy),
+            _ => place.strategy(searched),
+        };
+        if let Some(strategy) = strategy {
+            found.push((strategy, place));
+            end = first + searched.len();
         }
-        check_size(text, replacements.len(), longest(&replacements))?;
-        return Ok(FoundEdit { strategy, replacements });
     }
-    Err(EditFailure::NotFound { nearest: nearest::find(&lines, old) })
+    let best = found.iter().map(|(strategy, _)| *strategy).min()?;
+    let places = found.into_iter().filter(|(strategy, _)| *strategy == best);
+    Some((best, places.map(|(_, place)| place).collect()))
 }
 
-/// A step of the ladder. Arguments: the text, the searched text, the replacement.
-type Step = fn(&Lines<'_>, &str, &str) -> Matches;
+type Replacements = Vec<(Range<usize>, String)>;
 
-/// Result of a step of the ladder.
-#[derive(Default)]
-struct Matches {
-    replacements: Vec<(Range<usize>, String)>,
-    /// True if two overlapping places match equally well.
-    ambiguous: bool,
+/// Returns the replacements at all places; `None` if the edit cannot be applied to them.
+fn changes(
+    file: &Tokens<'_>,
+    places: &[Place<'_>],
+    old: &str,
+    new: &str,
+) -> Result<Option<Replacements>, EditFailure> {
+    let rest = rest_in_both(places, old, new).unwrap_or_default();
+    let old = if rest.is_empty() { old.to_owned() } else { old.trim_end().to_owned() + rest };
+    let Some(edit) = Difference::between(&old, new) else { return Ok(None) };
+    let units = Units::of(file, &edit);
+    let (mut replacements, mut size) = (Vec::with_capacity(places.len()), 0);
+    for place in places {
+        let place = place.with_len(edit.old.len());
+        let Some((range, replacement)) = Merge::new(&edit, &place, units).replacement() else {
+            return Ok(None);
+        };
+        size += replacement.len();
+        replacements.push((range, replacement));
+        if replacements.len() > REPLACEMENT_LIMIT || size > RESULT_LIMIT {
+            return Err(EditFailure::TooLarge);
+        }
+    }
+    Ok(Some(replacements))
 }
 
-impl From<Vec<(Range<usize>, String)>> for Matches {
-    fn from(replacements: Vec<(Range<usize>, String)>) -> Self {
-        Self { replacements, ambiguous: false }
-    }
+/// Returns the text after a single place on its line, such as a semicolon, if the replacement ends
+/// with it and the searched text does not.
+fn rest_in_both<'a>(places: &[Place<'a>], old: &str, new: &str) -> Option<&'a str> {
+    let [place] = places else { return None };
+    let rest = place.rest_of_line().trim_end();
+    let ends = |text: &str| text.trim_end().ends_with(rest.trim_start());
+    (ends(new) && !ends(old)).then_some(rest)
 }
 
 fn exact(
@@ -230,10 +277,6 @@ fn exact(
     check_size(text, count, new.len())?;
     let span = |(start, _)| (start..start + old.len(), new.to_owned());
     Ok(text.match_indices(old).map(span).collect())
-}
-
-fn longest(replacements: &[(Range<usize>, String)]) -> usize {
-    replacements.iter().map(|(_, text)| text.len()).max().unwrap_or(0)
 }
 
 fn check_size(text: &str, count: usize, each: usize) -> Result<(), EditFailure> {

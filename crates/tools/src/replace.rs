@@ -20,7 +20,7 @@ use crate::change::{Change, Report, Shown, unreadable};
 use crate::contents;
 use crate::context::{ToolContext, failed};
 use crate::diff::Labels;
-use crate::edit::{EditStrategy, FoundEdit, find_edit};
+use crate::edit::{EditStrategy, FoundEdit, changes_no_more, find_edit};
 use crate::placeholder::omissions;
 use crate::validation::{Schema, invalid};
 
@@ -245,6 +245,9 @@ impl Replace {
             return Ok((old_string.clone(), new_string.clone()));
         };
         complete(&search, &replace)?;
+        if !changes_no_more((old_string, new_string), (&search, &replace)) {
+            return Err(invalid("The corrected edit changes text that the edit does not name."));
+        }
         Ok((search, replace))
     }
 

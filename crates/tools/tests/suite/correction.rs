@@ -63,6 +63,7 @@ async fn what_cannot_be_mended_fails_as_it_did_at_first() {
     let garbage = reply().text("no json");
     let table = [
         ("a.rs", true, says("nothing like this stands in the file", false), 1, Some(false)),
+        ("a.rs", true, says("fn total() {\n    sum(prices)", false), 1, Some(false)),
         ("a.rs", true, says("", false), 1, None),
         ("a.rs", true, garbage, 1, None),
         ("a.json", true, says("    sum(prices)", false), 0, None),

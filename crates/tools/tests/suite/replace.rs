@@ -142,12 +142,25 @@ async fn all_occurrences_change_on_demand() {
 #[tokio::test]
 async fn a_fuzzy_match_is_owned_up_to() {
     let session = Session::new();
-    session.file("a", "start\nfn compute_total(items) {\n    sum(items)\n}\n");
-    let reported = session
-        .ok("replace", edit("a", "fn compute_totl(items) {\n    sum(items)\n}", "fn total() {}"))
-        .await;
-    assert!(reported.ends_with(" Applied fuzzy match at line 2-4."), "{reported}");
-    assert_eq!(session.text("a"), "start\nfn total() {}\n");
+    session.file("a", "start\nsay(“hello”);\nlog(1);\n");
+    let old = "say(\"hello\");\nlog(1);";
+    let reported = session.ok("replace", edit("a", old, "say(\"hello\", 2);")).await;
+    assert!(reported.ends_with(" Applied fuzzy match at line 2-3."), "{reported}");
+    assert_eq!(session.text("a"), "start\nsay(“hello”, 2);\n");
+}
+
+#[tokio::test]
+async fn an_edit_that_quotes_another_number_is_refused_with_both_texts() {
+    let session = Session::new();
+    let text = "def pay(amount):\n    if amount > 1000:\n        check()\n";
+    session.file("a", text);
+    let old = text.replace("1000", "100");
+    let (kind, message) =
+        session.err("replace", edit("a", &old, &(old.clone() + "    log()\n"))).await;
+    assert_eq!(kind, ToolErrorKind::EditNoOccurrenceFound);
+    let both = "The file's text (+) differs from old_string (-):\n-    if amount > 100:\n+    if amount > 1000:";
+    assert!(message.ends_with(both), "{message}");
+    assert_eq!(session.text("a"), text);
 }
 
 #[tokio::test]
@@ -164,7 +177,7 @@ async fn a_match_that_is_not_exact_is_reported_with_its_place() {
         reported.ends_with(" old_string was found with different white space, at line 1."),
         "{reported}"
     );
-    let reported = session.ok("replace", edit("b", "call(3)", "call(4)")).await;
+    let reported = session.ok("replace", edit("b", "call( 3 )", "call(4)")).await;
     assert!(reported.ends_with("\ncall(4)\n"), "{reported}");
 }
 
