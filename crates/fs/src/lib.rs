@@ -36,6 +36,7 @@ mod paths;
 mod real;
 mod rules;
 mod search;
+mod secrets;
 mod text;
 mod tree;
 mod walk;
@@ -68,6 +69,7 @@ pub use search::{
     FileMatches, MAX_CONTEXT, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine, SearchRequest,
     SearchResult, search,
 };
+pub use secrets::{is_secret_file, is_secret_name, may_be_secret};
 pub use text::{
     LineEnding, TextFile, TextFormat, decode, encode, encode_raw, normalise, read_text,
 };

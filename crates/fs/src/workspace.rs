@@ -4,8 +4,9 @@
 //! escapes or with NULs, or write whole error messages in place of a path. [`Workspace::resolve`]
 //! finds the intended file; [`Workspace::check`] decides by its real path, component by component.
 //!
-//! The content of `.git` and of `.env` files is closed even inside the workspace: hooks are
-//! programs that git runs without asking, and credentials must not become part of a conversation.
+//! The content of `.git` and of files with secrets, such as `.env` and private keys, is closed even
+//! inside the workspace: hooks are programs that git runs without asking, and credentials must not
+//! become part of a conversation.
 //! Gemini CLI also closes `node_modules`; Pollux leaves it open, because the sources of a
 //! dependency answer many questions.
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::paths::{absolute, decode_percent, real_path, relative_path, shorten};
 use crate::real::RealPath;
+use crate::secrets::{is_secret_file, is_secret_name};
 use crate::walk::Root;
 
 mod sanity;
@@ -200,7 +202,7 @@ impl Workspace {
         let below = |folders: &[PathBuf]| folders.iter().any(|folder| real.starts_with(folder));
         let inside = self.roots.iter().any(|root| real.starts_with(&root.real));
         !below(&self.denied)
-            && (inside && !self.is_closed(real) && !self.is_closed(path)
+            && (inside && !self.is_closed(real) && !self.is_closed(path) && !is_secret_file(real)
                 || real.starts_with(&self.temp.real)
                 || self.memory_files.iter().any(|file| file == real)
                 || access == Access::Read && below(&self.readable))
@@ -239,11 +241,12 @@ impl Workspace {
     }
 }
 
-/// Returns true if a path relative to a workspace folder is in `.git`, or names an `.env` file.
+/// Returns true if a path relative to a workspace folder is in `.git`, or has the name of a file
+/// with secrets.
 fn is_closed_way(below: &Path) -> bool {
     // The comparison ignores case, because `.GIT` is the same folder on some systems.
     below.iter().any(|name| name.eq_ignore_ascii_case(".git"))
-        || below.file_name().is_some_and(|name| name == ".env")
+        || below.file_name().is_some_and(is_secret_name)
 }
 
 /// Returns the path of a `file://` URL; `None` for any other text.

@@ -106,16 +106,23 @@ fn what_git_keeps_and_environment_files_are_closed() {
         ("w/.env", false),
         ("w/src/.env", false),
         ("w/src/../.env", false),
+        ("w/key.pem", false),
+        ("w/ca.pem", true),
         ("w/.github/workflows/ci.yml", true),
         ("w/.gitignore", true),
         ("w/a.git/HEAD", true),
         ("w/.env.example", true),
-        ("w/.ENV", true),
+        ("w/.ENV", false),
+        ("w/.env.local", false),
+        ("w/src/id_ed25519", false),
+        ("w/src/id_ed25519.pub", true),
         ("w/.env/bin/python", true),
         ("w/node_modules/m/index.js", true),
         ("temp/.git/config", true),
         ("temp/.env", true),
     ];
+    fs::write(base.join("w/key.pem"), "-----BEGIN PRIVATE KEY-----").unwrap();
+    fs::write(base.join("w/ca.pem"), "-----BEGIN CERTIFICATE-----").unwrap();
     for (path, expected) in cases {
         for access in [Access::Read, Access::Write] {
             let checked = workspace.check(&base.join(path), access);

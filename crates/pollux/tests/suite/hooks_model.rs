@@ -106,10 +106,10 @@ fn programs_see_no_credentials_of_models() {
     let stage = with_hook(
         [reply().text("done")],
         "BeforeAgent",
-        "printenv GEMINI_API_KEY OPENAI_API_KEY PLAIN > seen; true",
+        "printenv GEMINI_API_KEY OPENAI_API_KEY ANTHROPIC_API_KEY PLAIN > seen; true",
     );
     let program = stage.pollux(&["-p", "go"]).env("OPENAI_API_KEY", "sk").env("PLAIN", "p");
-    program.run().assert_code(0);
+    program.env("ANTHROPIC_API_KEY", "sk").run().assert_code(0);
     assert_eq!(stage.home.read_project_file("seen"), "p\n");
 }
 

@@ -36,6 +36,8 @@ impl Place {
             "project/.git/objects",
             "project/.git/refs",
             "project/.gemini",
+            "project/a/b/c/d",
+            "project/node_modules/p",
         ] {
             fs::create_dir_all(place.path(made)).unwrap();
         }
@@ -48,7 +50,12 @@ impl Place {
             ("home/.gemini/settings.json", "{}"),
             ("project/.git/config", config),
             ("project/.git/HEAD", "ref: refs/heads/main\n"),
+            ("home/notes.txt", "secret\n"),
             ("project/.env", "secret\n"),
+            ("project/a/b/c/d/.env", "secret\n"),
+            ("project/id_rsa", "secret\n"),
+            ("project/key.pem", "-----BEGIN PRIVATE KEY-----\nsecret\n"),
+            ("project/node_modules/p/.env", "secret\n"),
             ("project/file", "text\n"),
         ] {
             fs::write(place.path(name), text).unwrap();
@@ -157,7 +164,7 @@ fn holds_here(level: &str) -> bool {
 
 /// Scripts that exit with 0 if they succeed in a forbidden action, and the levels that must prevent
 /// it.
-const ATTEMPTS: [(&str, &[&str]); 22] = [
+const ATTEMPTS: [(&str, &[&str]); 29] = [
     ("echo x > new", &["inspect"]),
     ("echo x >> file", &["inspect"]),
     ("chmod 700 file", &["inspect"]),
@@ -167,7 +174,14 @@ const ATTEMPTS: [(&str, &[&str]); 22] = [
     ("echo x > ../outside", &["inspect", "workspace-write"]),
     ("chmod 700 ..", &["inspect", "workspace-write"]),
     ("grep secret .env", &["inspect", "workspace-write"]),
+    ("grep text file", &[]),
+    ("grep secret a/b/c/d/.env", &["inspect", "workspace-write"]),
+    ("grep secret id_rsa", &["inspect", "workspace-write"]),
+    ("grep secret key.pem", &["inspect", "workspace-write"]),
+    ("grep secret node_modules/p/.env", &["inspect", "workspace-write"]),
     ("grep secret ~/.ssh/id", &["inspect", "workspace-write"]),
+    ("grep host ~/.ssh/known_hosts", &["inspect"]),
+    ("grep secret ~/notes.txt", &["inspect"]),
     ("grep secret ~/.gemini/oauth_creds.json", &["inspect", "workspace-write", "protect"]),
     ("echo x >> .git/config", &["inspect", "workspace-write", "protect"]),
     ("echo x > .git/hooks/pre-commit", &["inspect", "workspace-write", "protect"]),

@@ -131,7 +131,7 @@ impl SandboxAudit {
         if matches!(spec.level, ConfinementLevel::Inspect | ConfinementLevel::None) {
             return audit;
         }
-        let survey = WorkspaceSurvey::of(&spec.places);
+        let survey = WorkspaceSurvey::of(spec.level, &spec.places);
         let mut paths = spec.places.protected.clone();
         for repository in survey.repositories {
             paths.extend(repository.protected);

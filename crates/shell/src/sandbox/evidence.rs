@@ -26,6 +26,8 @@ const ERRORS: [&str; 10] = [
 pub enum SandboxWall {
     /// A path that the level makes read-only or unreadable.
     Path(PathBuf),
+    /// A root of the workspace with too many folders to search for secrets.
+    Unsearched(PathBuf),
     /// A network address, at a level without network.
     Address(String),
 }
@@ -42,7 +44,7 @@ pub fn wall_in(
     if succeeded || spec.level == ConfinementLevel::None {
         return None;
     }
-    let plan = SandboxPlan::new(spec, &WorkspaceSurvey::of(&spec.places));
+    let plan = SandboxPlan::new(spec, &WorkspaceSurvey::of(spec.level, &spec.places));
     let home = spec.places.homes.first().map(PathBuf::as_path);
     let is_error = |line: &&str| ERRORS.iter().any(|error| line.contains(error));
     output.lines().filter(is_error).find_map(|line| {
@@ -72,7 +74,8 @@ fn restricted(plan: &SandboxPlan, spec: &SandboxSpec, path: &Path) -> Option<San
     let is_restricted = match spec.level {
         ConfinementLevel::Inspect => {
             let is_private = plan.temporary.iter().any(|free| path.starts_with(free));
-            is_in(&plan.hidden) || !is_device && !is_private && is_writable(path)
+            let is_readable = is_in(&plan.readable) || is_device || is_private;
+            is_in(&plan.hidden) || !is_readable || !is_device && !is_private && is_writable(path)
         }
         ConfinementLevel::WorkspaceWrite => {
             is_in(&plan.hidden)
@@ -86,7 +89,15 @@ fn restricted(plan: &SandboxPlan, spec: &SandboxSpec, path: &Path) -> Option<San
         }
         ConfinementLevel::None => false,
     };
-    is_restricted.then(|| SandboxWall::Path(path.to_owned()))
+    let is_unsearched = spec.level == ConfinementLevel::Inspect && !is_in(&plan.readable);
+    let mut roots = spec.places.workspace.iter();
+    let root = roots.find(|root| is_unsearched && path.starts_with(root));
+    let wall = || {
+        root.map_or(SandboxWall::Path(path.to_owned()), |root| {
+            SandboxWall::Unsearched(root.clone())
+        })
+    };
+    is_restricted.then(wall)
 }
 
 /// Returns true if the user could write or create the file without confinement. Otherwise the level

@@ -120,7 +120,7 @@ impl ConfinedStart {
         let (reader, report_end) = report;
         drop((plan_end, report_end));
         let level = spec.level;
-        let mut made = SandboxPlan::new(&spec, &WorkspaceSurvey::of(&spec.places));
+        let mut made = SandboxPlan::new(&spec, &WorkspaceSurvey::of(spec.level, &spec.places));
         made.job_list = job_list;
         made.temporary = temporary.as_ref().map(|folder| folder.path().to_owned());
         // An error means that the helper has ended. Its report, or the lack of a report, shows the

@@ -9,7 +9,7 @@ use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, NetworkAccess, SandboxSpec};
 
 /// First bytes of an encoded plan, including the version of the format.
-const HEADER: &[u8] = b"pollux-sandbox-plan 1\n";
+const HEADER: &[u8] = b"pollux-sandbox-plan 2\n";
 /// Maximum length of a path in a plan, in bytes.
 const PATH_BYTES: usize = 64 * 1024;
 /// Maximum number of paths in one list.
@@ -30,6 +30,8 @@ pub struct SandboxPlan {
     pub(crate) writable: Vec<PathBuf>,
     /// Existing files and folders that cannot be read.
     pub(crate) hidden: Vec<PathBuf>,
+    /// Existing files and folders that can be read at `inspect`, with links resolved.
+    pub(crate) readable: Vec<PathBuf>,
     /// Private temporary folder at `inspect`.
     pub(crate) temporary: Option<PathBuf>,
     /// File in which the shell lists its background jobs.
@@ -48,6 +50,7 @@ impl SandboxPlan {
             pinned: Vec::new(),
             writable: Vec::new(),
             hidden: existing(&places.credentials),
+            readable: Vec::new(),
             temporary: None,
             job_list: None,
         };
@@ -55,7 +58,12 @@ impl SandboxPlan {
             plan.hidden.extend(existing(&places.all_secrets()));
             plan.hidden.extend(survey.secrets.iter().cloned());
         }
-        if spec.level != ConfinementLevel::Inspect {
+        if spec.level == ConfinementLevel::Inspect {
+            let repositories = survey.repositories.iter();
+            let places = places.readable.iter().chain(&survey.searched);
+            let places = places.chain(repositories.filter_map(|found| found.readable.as_ref()));
+            plan.readable = places.filter_map(|path| path.canonicalize().ok()).collect();
+        } else {
             plan.pinned = existing(&places.pinned);
             plan.read_only = existing(&places.protected);
             for repository in &survey.repositories {
@@ -74,7 +82,13 @@ impl SandboxPlan {
         }
         #[cfg(target_os = "linux")]
         plan.add_other_names();
-        for list in [&mut plan.read_only, &mut plan.pinned, &mut plan.writable, &mut plan.hidden] {
+        for list in [
+            &mut plan.read_only,
+            &mut plan.pinned,
+            &mut plan.writable,
+            &mut plan.hidden,
+            &mut plan.readable,
+        ] {
             list.sort();
             list.dedup();
         }
@@ -101,7 +115,7 @@ impl SandboxPlan {
             ConfinementLevel::None => 0,
         });
         bytes.push(u8::from(self.network == NetworkAccess::Allowed));
-        for list in [&self.read_only, &self.pinned, &self.writable, &self.hidden] {
+        for list in [&self.read_only, &self.pinned, &self.writable, &self.hidden, &self.readable] {
             put_list(&mut bytes, list.iter());
         }
         put_list(&mut bytes, self.temporary.iter());
@@ -130,6 +144,7 @@ impl SandboxPlan {
             pinned: take_list(rest)?,
             writable: take_list(rest)?,
             hidden: take_list(rest)?,
+            readable: take_list(rest)?,
             temporary: take_list(rest)?.pop(),
             job_list: take_list(rest)?.pop(),
         };
@@ -198,6 +213,7 @@ mod tests {
             pinned: vec!["/a/.git".into()],
             writable: Vec::new(),
             hidden: vec!["/home/u/.netrc".into()],
+            readable: vec!["/usr".into()],
             temporary: Some("/tmp/x".into()),
             job_list: None,
         }

@@ -151,7 +151,9 @@ impl Confined {
             SandboxWall::Path(path) => {
                 let path = path.display();
                 match spec.level {
-                    ConfinementLevel::Inspect => format!("{path} cannot be written or is secret"),
+                    ConfinementLevel::Inspect => format!(
+                        "{path} is secret, cannot be written, or is neither in the workspace nor part of the system"
+                    ),
                     ConfinementLevel::WorkspaceWrite => {
                         format!("{path} is outside the workspace, protected or secret")
                     }
@@ -160,6 +162,10 @@ impl Confined {
                     }
                 }
             }
+            SandboxWall::Unsearched(root) => format!(
+                "{} has too many folders to be searched for secrets, so it cannot be read",
+                root.display()
+            ),
             SandboxWall::Address(address) => format!("{address}: there is no network"),
         };
         Some(format!("at the level {level}, {kept}"))

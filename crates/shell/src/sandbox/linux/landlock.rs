@@ -80,7 +80,7 @@ struct Rules {
 impl Rules {
     fn inspect(&mut self, plan: &SandboxPlan) -> Result<(), String> {
         let devices = PathBuf::from("/dev");
-        self.read_around(plan.hidden.iter().chain([&devices]))?;
+        self.read(&plan.readable, plan.hidden.iter().chain([&devices]))?;
         self.devices()?;
         for device in READABLE_DEVICES {
             self.allow(Path::new(device), read(), device == "/dev/shm")?;
@@ -106,23 +106,28 @@ impl Rules {
         self.job_list(plan)
     }
 
-    /// Grants reading of everything except the hidden paths: in the folders that lead to a hidden
-    /// path, each entry is granted separately. Names in folders can always be listed.
-    fn read_around<'a>(&mut self, hidden: impl Iterator<Item = &'a PathBuf>) -> Result<(), String> {
+    /// Grants reading of these files and folders except the hidden paths: in the folders that lead
+    /// to a hidden path, each entry is granted separately. Names in folders can always be listed.
+    fn read<'a>(
+        &mut self,
+        readable: &[PathBuf],
+        hidden: impl Iterator<Item = &'a PathBuf>,
+    ) -> Result<(), String> {
         // For a link, its target is hidden; the link itself leads to no other secret.
         let hidden: BTreeSet<PathBuf> =
             hidden.filter_map(|path| path.canonicalize().ok()).collect();
         self.allow(Path::new("/"), AccessFs::ReadDir.into(), true)?;
         let along: BTreeSet<&Path> =
             hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
-        for folder in &along {
-            if folder.ancestors().any(|above| hidden.contains(above)) {
-                continue;
+        let is_hidden = |path: &Path| path.ancestors().any(|above| hidden.contains(above));
+        for path in readable.iter().filter(|path| !is_hidden(path)) {
+            if !along.contains(path.as_path()) {
+                self.allow(path, read(), path.is_dir())?;
             }
-            let entries = folder
-                .read_dir()
-                .map_err(|error| format!("cannot list {}: {error}", folder.display()));
-            let Ok(entries) = entries else { continue };
+        }
+        let is_readable = |folder: &Path| readable.iter().any(|path| folder.starts_with(path));
+        for folder in along.iter().filter(|folder| is_readable(folder) && !is_hidden(folder)) {
+            let Ok(entries) = folder.read_dir() else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
                 let Ok(kind) = entry.file_type() else { continue };
