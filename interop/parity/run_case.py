@@ -27,6 +27,8 @@ BASE_SETTINGS = {
     "model": {"disableLoopDetection": True},
     # Without this setting, Pollux reads AGENTS.md, too.
     "context": {"fileName": ["GEMINI.md"]},
+    # Without this setting, Pollux offers the shell tool in headless runs, too.
+    "pollux": {"policy": {"headlessReads": False}},
 }
 
 # Modification time of all project files, so that the order by time is the same in each run.

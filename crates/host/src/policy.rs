@@ -55,6 +55,7 @@ impl Setup {
             confinement: self.confinement_facts(),
             home: self.input.environment.home(),
             original_denials: self.loaded.settings.boolean("pollux.policy.originalDenials"),
+            headless_reads: self.loaded.settings.boolean("pollux.policy.headlessReads"),
             approvals_file: self.places.user_policies().join(pollux_policy::APPROVALS_FILE),
             without_approvals: self.loaded.settings.boolean("admin.secureModeEnabled")
                 || always == Some(&Value::Bool(true)),

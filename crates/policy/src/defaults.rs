@@ -17,6 +17,12 @@ const FILES: [(&str, &str); 7] = [
     ("yolo.toml", include_str!("../defaults/yolo.toml")),
 ];
 
+/// Returns the rules for a run without a user that may run commands which only read.
+pub(crate) fn headless_reads() -> PolicyFile {
+    let text = include_str!("../defaults/headless.toml");
+    file::read(Tier::Default, Path::new("headless.toml"), text)
+}
+
 /// Returns the rules and checkers of the lowest tier. The files are parsed once.
 pub(crate) fn defaults() -> PolicyFile {
     static ALL: LazyLock<PolicyFile> = LazyLock::new(|| {
@@ -39,5 +45,7 @@ mod tests {
         assert_eq!(defaults.problems, Vec::new());
         assert!(defaults.rules.len() > 40);
         assert_eq!(defaults.checkers.len(), 3);
+        assert_eq!(headless_reads().problems, Vec::new());
+        assert_eq!(headless_reads().rules.len(), 1);
     }
 }

@@ -37,6 +37,9 @@ pub struct Facts {
     /// True if rules that deny a command are matched only as far as Gemini CLI does: a line that
     /// may hide such a command does not need approval.
     pub original_denials: bool,
+    /// True if commands that only read may run in a run without a user, confined, in a trusted
+    /// folder (`pollux.policy.headlessReads`).
+    pub headless_reads: bool,
     /// True if permanent approvals are ignored (`security.disableAlwaysAllow`).
     pub without_approvals: bool,
     /// True if a policy file is invalid, so that its denials are unknown. Yolo mode and approvals
@@ -114,6 +117,7 @@ impl Default for Facts {
             confinement: ConfinementFacts::default(),
             home: None,
             original_denials: false,
+            headless_reads: false,
             without_approvals: false,
             is_suspended: false,
         }

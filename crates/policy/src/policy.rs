@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::arguments;
 use crate::checker::{Checker, CheckerRule};
 use crate::command::RuleSet;
-use crate::defaults::defaults;
+use crate::defaults::{defaults, headless_reads};
 use crate::facts::Facts;
 use crate::file::PolicyFile;
 use crate::index::Index;
@@ -44,6 +44,9 @@ impl Policy {
     /// Creates a policy with the built-in rules and these ones.
     pub fn new(facts: Facts, added: PolicyFile) -> Self {
         let mut all = defaults();
+        if facts.headless_reads && facts.trusted {
+            all.extend(headless_reads());
+        }
         all.extend(added);
         let PolicyFile { mut rules, mut checkers, .. } = all;
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
@@ -145,6 +148,13 @@ impl Policy {
             }
         }
         self.facts.default_ruling(mode) != Ruling::Deny
+    }
+
+    /// Returns true if commands of a run without a user may only read in this mode, unless a rule
+    /// allows more.
+    pub fn only_reads(&self, mode: ApprovalMode) -> bool {
+        let is_limited = matches!(mode, ApprovalMode::Default | ApprovalMode::AutoEdit);
+        is_limited && self.facts.headless_reads && self.facts.trusted
     }
 
     /// Returns the effective mode. Yolo mode has no effect while a policy file is invalid.

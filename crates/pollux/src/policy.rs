@@ -55,6 +55,7 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
     let line = read(&strip_wrapper(command), policy.facts.dialect);
     let asking = with_person(policy, true);
     let alone = with_person(policy, false);
+    let headless = Run::Headless { only_reads: policy.only_reads(mode) };
     let args = json!({ "command": command });
     let effects = Effects::command(command, policy.facts.folder());
     let subject = Subject::named("run_shell_command");
@@ -64,8 +65,8 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
         let reported = json!({
             "command": command,
             "mode": mode.flag(),
-            "interactive": judgement(&asking, true),
-            "headless": judgement(&alone, false),
+            "interactive": judgement(&asking, Run::Interactive),
+            "headless": judgement(&alone, headless),
             "analysis": in_json(&line),
         });
         return format!("{reported:#}\n");
@@ -74,9 +75,9 @@ fn explain(policy: &Policy, command: &str, mode: ApprovalMode, as_json: bool) ->
         vec![format!("Command: {}", visible(command)), format!("Mode: {}", mode.flag())];
     lines.extend(in_words(&line));
     lines.push("With a user:".to_owned());
-    lines.extend(reported(&asking, true));
+    lines.extend(reported(&asking, Run::Interactive));
     lines.push("Headless:".to_owned());
-    lines.extend(reported(&alone, false));
+    lines.extend(reported(&alone, headless));
     lines.join("\n") + "\n"
 }
 
@@ -115,32 +116,42 @@ fn gap(gap: Gap) -> String {
 }
 
 /// Returns the effect of the verdict; in a headless run a question counts as a refusal.
-fn outcome(verdict: &PolicyVerdict, interactive: bool) -> &'static str {
+/// Kind of run that a decision is explained for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// A user can be asked.
+    Interactive,
+    /// Nobody can be asked. `only_reads` is true if commands may only read, unless a rule allows
+    /// more.
+    Headless { only_reads: bool },
+}
+
+fn outcome(verdict: &PolicyVerdict, run: Run) -> &'static str {
     match verdict {
         PolicyVerdict::Allow => "runs",
-        PolicyVerdict::Ask if interactive => "asked",
+        PolicyVerdict::Ask if run == Run::Interactive => "asked",
         PolicyVerdict::Ask | PolicyVerdict::Deny { .. } => "refused",
     }
 }
 
 /// Returns the message that the model gets for a refused call.
-fn refusal(judgement: &Judgement<'_>, interactive: bool) -> Option<String> {
-    match &judgement.verdict {
-        PolicyVerdict::Deny { message } => Some(denied(message.as_deref())),
-        PolicyVerdict::Ask if !interactive => {
-            Some(nobody_to_ask(SHELL, judgement.reason.as_deref()))
+fn refusal(judgement: &Judgement<'_>, run: Run) -> Option<String> {
+    match (&judgement.verdict, run) {
+        (PolicyVerdict::Deny { message }, _) => Some(denied(message.as_deref())),
+        (PolicyVerdict::Ask, Run::Headless { only_reads }) => {
+            Some(nobody_to_ask(SHELL, judgement.reason.as_deref(), only_reads))
         }
-        PolicyVerdict::Ask | PolicyVerdict::Allow => None,
+        (PolicyVerdict::Ask, Run::Interactive) | (PolicyVerdict::Allow, _) => None,
     }
 }
 
-fn reported(judgement: &Judgement<'_>, interactive: bool) -> Vec<String> {
+fn reported(judgement: &Judgement<'_>, run: Run) -> Vec<String> {
     let mut lines = vec![format!(
         "  {}{}",
         judgement.verdict.as_str(),
         because(judgement.rule, judgement.reason.as_deref())
     )];
-    if let Some(words) = refusal(judgement, interactive) {
+    if let Some(words) = refusal(judgement, run) {
         lines.push(format!("  denied, with this message to the model: {}", visible(&words)));
     }
     if !matches!(judgement.verdict, PolicyVerdict::Deny { .. }) {
@@ -163,7 +174,7 @@ fn because(rule: Option<&Rule>, reason: Option<&str>) -> String {
     rule + &reason.map(|reason| format!("; {reason}")).unwrap_or_default()
 }
 
-fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
+fn judgement(judgement: &Judgement<'_>, run: Run) -> Value {
     let message = match &judgement.verdict {
         PolicyVerdict::Deny { message } => message.as_deref(),
         PolicyVerdict::Allow | PolicyVerdict::Ask => None,
@@ -182,8 +193,8 @@ fn judgement(judgement: &Judgement<'_>, interactive: bool) -> Value {
         .collect();
     json!({
         "decision": judgement.verdict.as_str(),
-        "outcome": outcome(&judgement.verdict, interactive),
-        "told": refusal(judgement, interactive),
+        "outcome": outcome(&judgement.verdict, run),
+        "told": refusal(judgement, run),
         "rule": judgement.rule.map(rule),
         "reason": judgement.reason,
         "confinement": judgement.level.as_str(),

@@ -18,11 +18,12 @@ const DENIED: &str = "Reason: User denied execution.";
 
 /// Returns the model's error message for a call that needs approval in a session without a user.
 /// `tool` is the display name of the tool. `reason` is the policy's reason for the question, if
-/// there is one.
-pub fn nobody_to_ask(tool: &str, reason: Option<&str>) -> String {
+/// there is one. `is_limited` is true for a command in a run that may only run commands that read.
+pub fn nobody_to_ask(tool: &str, reason: Option<&str>, is_limited: bool) -> String {
     let reason = reason.map(|reason| format!(" Reason: {reason}.")).unwrap_or_default();
+    let remedy = if is_limited { REMEDY } else { "" };
     format!(
-        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode.{reason}"
+        "Tool execution for \"{tool}\" requires user confirmation, which is not supported in non-interactive mode.{reason}{remedy}"
     )
 }
 
@@ -33,6 +34,9 @@ pub fn denied(message: Option<&str>) -> String {
         .trim_end()
         .to_owned()
 }
+
+/// End of the message for a command in a run that may only read.
+const REMEDY: &str = " Without a rule for it, a headless run may only run commands that read. The user can allow more with a rule in ~/.gemini/policies, with --allowed-tools, or with --yolo.";
 
 /// Decision of the user about a call.
 enum Asked {
@@ -243,7 +247,8 @@ impl Scheduler<'_> {
     ) -> Result<Asked, ToolError> {
         let Approving { is_strict, mode, reason: why, confinement } = asked;
         if !self.policy.facts.interactive {
-            let message = nobody_to_ask(ready.tool.display_name(), why.as_deref());
+            let is_limited = ready.effects.command.is_some() && self.policy.only_reads(mode);
+            let message = nobody_to_ask(ready.tool.display_name(), why.as_deref(), is_limited);
             return Err(ToolError::new(ToolErrorKind::UnhandledException, message));
         }
         let call_id = ready.queued.call.id.clone();

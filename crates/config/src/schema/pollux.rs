@@ -26,6 +26,7 @@ pub(super) static TABLE: &[Setting] = &[
     integer("pollux.outputSchema.repairs", 3, "Maximum number of repeated requests when an answer does not satisfy `--output-schema`; at most 20.").within(0, 20),
     object("pollux.safetyCheckers", &SettingKind::Record(&records::CHECKER), "Programs that policy files can use as safety checkers of type `external`, by name.").restart().shallow().not_project(),
     boolean("pollux.continueUnfinished", false, "Lets the model continue when its answer is clearly unfinished: truncated, or ending with an announced step."),
+    boolean("pollux.policy.headlessReads", true, "Lets a headless run in a trusted folder run commands that only read, confined, without a rule."),
     boolean("pollux.policy.originalDenials", false, "Rules that deny a command only find it where Gemini CLI does; constructs that may hide a command need no approval."),
     boolean("pollux.sandbox.autoInspect", false, "Runs command lines without approval at the level `inspect`, where they cannot change anything, except those that a deny or ask rule may apply to."),
     texts("pollux.sandbox.secrets", &[], "Further files and folders that confined commands cannot read.").union(),

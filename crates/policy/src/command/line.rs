@@ -402,9 +402,12 @@ impl<'p> Line<'_, 'p> {
             return true;
         }
         let does_read = command.known(0).is_ok_and(|known| known.does == Some(Does::Reads));
+        // Without a user, confinement is the only check.
         let is_safe = || {
             let verb = part.words.get(1).copied().flatten().unwrap_or_default();
-            SAFE.contains(&part.name()) && (part.name() != "git" || SAFE_GIT.contains(&verb))
+            self.facts.interactive
+                && SAFE.contains(&part.name())
+                && (part.name() != "git" || SAFE_GIT.contains(&verb))
         };
         does_read && (self.facts.confinement.inspects() || is_safe())
     }

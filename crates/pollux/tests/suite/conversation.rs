@@ -168,11 +168,11 @@ fn each_mode_declares_what_may_run_in_it() {
         "enter_plan_mode",
     ];
     let planning = [&FREE_TOOLS[..], &["replace", "write_file"]].concat();
-    let editing = [&planning[..], &["web_fetch"]].concat();
+    let editing = [&planning[..], &["web_fetch", "run_shell_command"]].concat();
     let leaving = |tool: &&str| *tool == "exit_plan_mode";
     let entering = |tool: &&str| *tool == "enter_plan_mode";
     let table: [(&[&str], Vec<&str>); 5] = [
-        (&[], FREE_TOOLS.to_vec()),
+        (&[], [&FREE_TOOLS[..], &["run_shell_command"]].concat()),
         (&["--approval-mode", "auto_edit"], editing),
         (
             &["--approval-mode", "plan"],

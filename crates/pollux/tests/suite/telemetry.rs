@@ -204,7 +204,9 @@ fn failures_and_cancels_are_reported_too() {
 fn an_interrupted_run_is_flushed() {
     let stage = Stage::with([reply().text("One ").text("two").stall_after(1)]);
     let file = stage.home.project().join("telemetry.log");
-    let program = stage.pollux(&["-p", "go"]).env("GEMINI_TELEMETRY_ENABLED", "1");
+    // On a pipe, text would be printed only when the answer is complete.
+    let program = stage.pollux(&["-p", "go", "-o", "stream-json"]);
+    let program = program.env("GEMINI_TELEMETRY_ENABLED", "1");
     let mut running = program.env("GEMINI_TELEMETRY_OUTFILE", &file).spawn();
     running.stdout_until("One");
     running.signal(Signal::TERM);
