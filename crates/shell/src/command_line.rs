@@ -83,6 +83,26 @@ pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     is_constant.then_some(words)
 }
 
+/// Programs that send signals and do nothing else.
+const SIGNALLING: [&str; 3] = ["kill", "pkill", "killall"];
+
+/// Returns true if the line sends signals to processes, and otherwise only reads.
+pub fn only_signals(text: &str, dialect: Dialect) -> bool {
+    let line = read(text, dialect);
+    let is_signal = |command: &&SimpleCommand| SIGNALLING.contains(&command.name());
+    let only_reads = |command: &SimpleCommand| {
+        let does = command.known(0).map(|known| known.does);
+        does.is_ok_and(|does| does.is_none_or(|does| does == Does::Reads))
+    };
+    let has_signal = line.commands.iter().any(|command| is_signal(&command));
+    let is_harmless = |command: &SimpleCommand| {
+        let null = Word::Literal("/dev/null".to_owned());
+        command.redirections.iter().all(|found| found.target.as_ref() == Some(&null))
+            && (only_reads(command) || is_signal(&command) && command.known(0).is_ok())
+    };
+    line.is_parsed() && has_signal && line.commands.iter().all(is_harmless)
+}
+
 /// Returns a word as seen from the directory in which the line begins.
 fn constant(word: &Word) -> Option<String> {
     match word {

@@ -68,6 +68,16 @@ pub enum GitConfiguration {
     Writable,
 }
 
+/// Processes to which a child process at `protect` or `workspace-write` may send signals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SignalReach {
+    /// Only processes of the same command, so that the command cannot kill Pollux.
+    #[default]
+    OwnCommand,
+    /// All processes except Pollux, for commands that do nothing else.
+    Others,
+}
+
 /// Level of a confined child process, and the places that the level refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSpec {
@@ -79,12 +89,14 @@ pub struct SandboxSpec {
     pub network: NetworkAccess,
     /// Configuration of repositories at `protect` and `workspace-write`.
     pub git_configuration: GitConfiguration,
+    /// Signals at `protect` and `workspace-write`.
+    pub signals: SignalReach,
 }
 
 impl SandboxSpec {
     /// Creates a level without network access and with protected configuration of repositories.
     pub fn new(level: ConfinementLevel, places: Arc<SandboxPlaces>) -> Self {
-        let (network, git_configuration) = Default::default();
-        Self { level, places, network, git_configuration }
+        let (network, git_configuration, signals) = Default::default();
+        Self { level, places, network, git_configuration, signals }
     }
 }

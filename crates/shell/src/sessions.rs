@@ -25,7 +25,7 @@ mod system;
 
 pub(crate) use model::{Leader, Leftovers, Owner, Reading, SessionKind};
 #[cfg(target_os = "linux")]
-pub(crate) use supervisor::supervise;
+pub(crate) use supervisor::{supervise, supervisor_id};
 #[cfg(unix)]
 pub(crate) use system::mark_this_process;
 pub(crate) use system::{is_running, process_namespace, reading};

@@ -14,7 +14,7 @@ use pollux_protocol::{
     ConfirmationKind, Declaration, Effects, Invocation, RunContext, Shortening, SideModels, Tool,
     ToolError, ToolErrorKind, ToolFacts, ToolKind, ToolOutput,
 };
-use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec};
+use pollux_shell::sandbox::{GitConfiguration, NetworkAccess, SandboxSpec, SignalReach};
 use pollux_shell::{
     ChildSpec, CommandOp, Confinement, Dialect, OutputChunk, OutputLimits, Program, Ran, Shell,
     ShellCommand, ShellError, Spill, TerminalSize, command_line,
@@ -209,8 +209,7 @@ impl Invocation for RunShellCommand {
     ) -> Result<Confirmation, ToolError> {
         let command = self.params.command.clone();
         let bare = pollux_shell::strip_wrapper(&command);
-        let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
-        let line = pollux_shell::command_line::read(&bare, dialect);
+        let line = command_line::read(&bare, dialect());
         let unknown = line.hidden.map(|gap| gap.construct.describe().to_owned());
         let mut programs = line.programs();
         if programs.is_empty() {
@@ -294,11 +293,15 @@ async fn reported(tell: impl FnOnce() -> ToolOutput + Send + 'static) -> ToolOut
     })
 }
 
+/// Returns the language of the shell that runs the commands.
+fn dialect() -> Dialect {
+    Shell::current().map_or(Dialect::Posix, |shell| shell.dialect)
+}
+
 /// Returns true if a command of the line is `git config --global`. If allowed to run unconfined,
 /// the command uses the user's own file; all other commands see an empty file.
 fn configures_user(line: &str) -> bool {
-    let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
-    command_line::read(line, dialect).commands.iter().any(|command| {
+    command_line::read(line, dialect()).commands.iter().any(|command| {
         let has = |text| command.words.iter().any(|word| word.literal() == Some(text));
         command.base_name() == "git" && has("config") && has("--global")
     })
@@ -353,6 +356,9 @@ impl RunShellCommand {
         }
         if confinement.configures_git {
             sandbox.git_configuration = GitConfiguration::Writable;
+        }
+        if command_line::only_signals(&self.params.command, dialect()) {
+            sandbox.signals = SignalReach::Others;
         }
         let mut child = ChildSpec::new(line, &self.folder, environment);
         child.confinement = Confinement::of(sandbox);

@@ -253,7 +253,8 @@ fn no_socket_and_no_other_process_can_be_reached_at_inspect() {
             fs::read_to_string(format!("/proc/{id}/comm")).unwrap() == "sleep\n"
         });
         for (script, levels) in [
-            (format!("kill {id}"), &["inspect"][..]),
+            (format!("kill {id}"), &["inspect", "workspace-write", "protect"][..]),
+            (format!("prlimit --pid {id} --nofile=1"), &["inspect", "workspace-write", "protect"]),
             (
                 format!("grep -q SECRET /proc/{id}/environ"),
                 &["inspect", "workspace-write", "protect"],
@@ -270,8 +271,12 @@ fn no_socket_and_no_other_process_can_be_reached_at_inspect() {
         }
         let reached = place.run("none", &format!("grep -q SECRET /proc/{id}/environ"));
         assert!(reached.status.success(), "{user:?}");
-        assert!(place.run("protect", &format!("kill {id}")).status.success(), "{user:?}");
+        assert!(place.run("none", &format!("kill {id}")).status.success(), "{user:?}");
         sleeper.wait().unwrap();
+        for level in ["inspect", "workspace-write", "protect"] {
+            let run = place.run(level, "kill -9 $PPID; sleep 30 & kill $!");
+            assert_eq!(run.status.code(), Some(0), "{user:?} {level}: {run:?}");
+        }
     }
 }
 

@@ -101,6 +101,26 @@ fn constant_words_are_those_that_nothing_changes_before_the_line_runs() {
 }
 
 #[test]
+fn lines_that_only_send_signals_start_no_other_program() {
+    for text in ["kill 12", "kill -9 12 2>/dev/null || true", "sleep 1 && pkill -f server; ls"] {
+        assert!(only_signals(text, Dialect::Bash), "{text}");
+    }
+    for text in [
+        "ls",
+        "kill $X",
+        "kill $(cat pid)",
+        "kill 12; make",
+        "kill 12; touch x",
+        "kill 12 > x",
+        "kill 12; sh x.sh",
+        "./kill 12",
+        "kill 12 | ./x",
+    ] {
+        assert!(!only_signals(text, Dialect::Bash), "{text}");
+    }
+}
+
+#[test]
 fn an_unquoted_variable_and_all_arguments_may_become_several_words() {
     for (text, expected) in [
         ("ls $X", true),

@@ -122,6 +122,7 @@ impl ConfinedStart {
         let level = spec.level;
         let mut made = SandboxPlan::new(&spec, &WorkspaceSurvey::of(spec.level, &spec.places));
         made.job_list = job_list;
+        made.shielded = own_processes();
         made.temporary = temporary.as_ref().map(|folder| folder.path().to_owned());
         // An error means that the helper has ended. Its report, or the lack of a report, shows the
         // reason.
@@ -145,6 +146,22 @@ impl ConfinedStart {
             _ => refuse("the helper did not report".to_owned()),
         }
     }
+}
+
+/// Returns the numbers of this process, its threads, its process group and its supervisor.
+fn own_processes() -> Vec<u32> {
+    let threads = pollux_fs::list_directory(Path::new("/proc/self/task")).unwrap_or_default();
+    let threads = threads.iter().filter_map(|entry| entry.name.parse().ok());
+    let processes = [std::process::id(), process_group()];
+    threads.chain(processes).chain(crate::sessions::supervisor_id()).collect()
+}
+
+/// Returns the number of this process group; 0 if the group is outside of this namespace, which
+/// rustix does not allow.
+#[expect(unsafe_code, reason = "see above")]
+fn process_group() -> u32 {
+    // SAFETY: the call has no arguments and touches no memory.
+    unsafe { libc::getpgrp() }.unsigned_abs()
 }
 
 fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {

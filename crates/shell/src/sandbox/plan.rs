@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pollux_protocol::ConfinementLevel;
 
 use super::survey::WorkspaceSurvey;
-use super::{GitConfiguration, NetworkAccess, SandboxSpec};
+use super::{GitConfiguration, NetworkAccess, SandboxSpec, SignalReach};
 
 /// First bytes of an encoded plan, including the version of the format.
 const HEADER: &[u8] = b"pollux-sandbox-plan 2\n";
@@ -22,6 +22,10 @@ pub struct SandboxPlan {
     pub(crate) level: ConfinementLevel,
     /// Permission to use sockets.
     pub(crate) network: NetworkAccess,
+    /// Permission to send signals.
+    pub(crate) signals: SignalReach,
+    /// Processes and threads of Pollux, which get no signals whatever the permission.
+    pub(crate) shielded: Vec<u32>,
     /// Existing files and folders to mount read-only.
     pub(crate) read_only: Vec<PathBuf>,
     /// Existing folders to mount over themselves, so that they cannot be moved.
@@ -46,6 +50,8 @@ impl SandboxPlan {
         let mut plan = Self {
             level: spec.level,
             network: spec.network,
+            signals: spec.signals,
+            shielded: Vec::new(),
             read_only: Vec::new(),
             pinned: Vec::new(),
             writable: Vec::new(),
@@ -115,6 +121,9 @@ impl SandboxPlan {
             ConfinementLevel::None => 0,
         });
         bytes.push(u8::from(self.network == NetworkAccess::Allowed));
+        bytes.push(u8::from(self.signals == SignalReach::Others));
+        bytes.extend((self.shielded.len() as u32).to_le_bytes());
+        bytes.extend(self.shielded.iter().flat_map(|number| number.to_le_bytes()));
         for list in [&self.read_only, &self.pinned, &self.writable, &self.hidden, &self.readable] {
             put_list(&mut bytes, list.iter());
         }
@@ -137,9 +146,16 @@ impl SandboxPlan {
             [1] => NetworkAccess::Allowed,
             _ => return None,
         };
+        let signals = match take(rest, 1)? {
+            [0] => SignalReach::OwnCommand,
+            [1] => SignalReach::Others,
+            _ => return None,
+        };
         let plan = Self {
             level,
             network,
+            signals,
+            shielded: take_numbers(rest)?,
             read_only: take_list(rest)?,
             pinned: take_list(rest)?,
             writable: take_list(rest)?,
@@ -176,6 +192,11 @@ fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     Some(u32::from_le_bytes(take(bytes, 4)?.try_into().ok()?) as usize)
 }
 
+fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
+    let count = take_number(bytes).filter(|&count| count <= PATHS)?;
+    (0..count).map(|_| take_number(bytes)?.try_into().ok()).collect()
+}
+
 fn take_list(bytes: &mut &[u8]) -> Option<Vec<PathBuf>> {
     let count = take_number(bytes).filter(|&count| count <= PATHS)?;
     (0..count)
@@ -209,6 +230,8 @@ mod tests {
         SandboxPlan {
             level: ConfinementLevel::Protect,
             network: NetworkAccess::Allowed,
+            signals: SignalReach::Others,
+            shielded: vec![1, 4_000_000],
             read_only: vec!["/a/.git/config".into(), "/line\nbreak".into()],
             pinned: vec!["/a/.git".into()],
             writable: Vec::new(),

@@ -55,6 +55,14 @@ fn spawn() -> Option<(Child, ChildStdin)> {
     Some((child, pipe))
 }
 
+/// Returns the process number of the running supervisor.
+pub(crate) fn supervisor_id() -> Option<u32> {
+    match &*SUPERVISION.lock().unwrap_or_else(PoisonError::into_inner) {
+        Supervision::Running(child, _) => Some(child.id()),
+        Supervision::NotStarted | Supervision::Over => None,
+    }
+}
+
 /// Ends the supervisor before an orderly end of this process, and waits for it.
 pub(super) fn dismiss() {
     let mut supervision = SUPERVISION.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,6 +17,7 @@ const DANGEROUS: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON)
     .union(CapabilitySet::MKNOD)
+    .union(CapabilitySet::LINUX_IMMUTABLE)
     .union(CapabilitySet::CHECKPOINT_RESTORE)
     .union(CapabilitySet::MAC_ADMIN)
     .union(CapabilitySet::MAC_OVERRIDE)

@@ -88,7 +88,7 @@ fn restrict(plan: &SandboxPlan) -> Result<(), String> {
         // Programs of root may change to other users by set-user-id files. In that case installing
         // filters needs a capability, so the filters are installed before the capabilities are
         // reduced.
-        landlock::separate(probe::landlock_version())?;
+        landlock::separate(plan, probe::landlock_version())?;
         system_calls::filter(plan, probe::landlock_version())?;
         if !capabilities::reduce(plan.level)? {
             no_new_privileges()?;
@@ -97,7 +97,9 @@ fn restrict(plan: &SandboxPlan) -> Result<(), String> {
     }
     capabilities::reduce(plan.level)?;
     no_new_privileges()?;
-    if plan.level != ConfinementLevel::Protect {
+    if plan.level == ConfinementLevel::Protect {
+        landlock::keep_signals(plan, probe::landlock_version())?;
+    } else {
         landlock::restrict(plan, probe::landlock_version())?;
     }
     system_calls::filter(plan, probe::landlock_version())

@@ -9,12 +9,14 @@ use ::landlock::{
 };
 use pollux_protocol::ConfinementLevel;
 
-use crate::sandbox::{NetworkAccess, SandboxPlan};
+use crate::sandbox::{NetworkAccess, SandboxPlan, SignalReach};
 
 /// Devices that every program may write.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx"];
 /// First version in which renaming between folders can be granted.
 const REFER_GRANTED: i32 = 2;
+/// First version that can keep signals inside.
+pub(super) const SIGNALS_SCOPED: i32 = 6;
 /// Other devices that can be read at `inspect`. Disks are not included, because they hold all
 /// secrets.
 const READABLE_DEVICES: [&str; 3] = ["/dev/random", "/dev/urandom", "/dev/shm"];
@@ -40,8 +42,13 @@ pub(super) fn restrict(plan: &SandboxPlan, version: i32) -> Result<(), String> {
     if abi >= ABI::V4 && !has_network {
         ruleset = ruleset.handle_access(AccessNet::from_all(abi)).map_err(failed)?;
     }
-    if abi >= ABI::V6 && plan.level == ConfinementLevel::Inspect {
-        ruleset = ruleset.scope(Scope::from_all(abi)).map_err(failed)?;
+    let scope = match (plan.level, plan.signals) {
+        (ConfinementLevel::Inspect, _) => Scope::from_all(abi),
+        (_, SignalReach::OwnCommand) => Scope::from_all(abi) & Scope::Signal,
+        (_, SignalReach::Others) => BitFlags::EMPTY,
+    };
+    if !scope.is_empty() {
+        ruleset = ruleset.scope(scope).map_err(failed)?;
     }
     let mut rules = Rules { created: ruleset.create().map_err(failed)?, abi };
     match plan.level {
@@ -55,7 +62,7 @@ pub(super) fn restrict(plan: &SandboxPlan, version: i32) -> Result<(), String> {
 /// Keeps root at `protect` from processes outside of the level: root could otherwise trace a
 /// process with fewer capabilities. Restricts no file. Needs a capability, because set-user-id
 /// programs must continue to work.
-pub(super) fn separate(version: i32) -> Result<(), String> {
+pub(super) fn separate(plan: &SandboxPlan, version: i32) -> Result<(), String> {
     if version < REFER_GRANTED {
         return Ok(());
     }
@@ -65,11 +72,32 @@ pub(super) fn separate(version: i32) -> Result<(), String> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(access)
+        .and_then(|ruleset| {
+            if scopes_signals(plan, version) { ruleset.scope(Scope::Signal) } else { Ok(ruleset) }
+        })
         .and_then(Ruleset::create)
         .and_then(|created| created.add_rule(PathBeneath::new(root, access)))
         .and_then(|created| created.no_new_privs(false).restrict_self())
         .map(drop)
         .map_err(failed)
+}
+
+/// Keeps signals of this process inside its level, and restricts nothing else.
+pub(super) fn keep_signals(plan: &SandboxPlan, version: i32) -> Result<(), String> {
+    if !scopes_signals(plan, version) {
+        return Ok(());
+    }
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::Signal)
+        .and_then(Ruleset::create)
+        .and_then(RulesetCreated::restrict_self)
+        .map(drop)
+        .map_err(|error| format!("Landlock: {error}"))
+}
+
+fn scopes_signals(plan: &SandboxPlan, version: i32) -> bool {
+    version >= SIGNALS_SCOPED && plan.signals == SignalReach::OwnCommand
 }
 
 struct Rules {

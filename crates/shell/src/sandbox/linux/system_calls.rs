@@ -7,15 +7,14 @@ use libc::c_long;
 use pollux_protocol::ConfinementLevel;
 
 use self::program::{CallCondition, CallRule, compile};
-use crate::sandbox::{NetworkAccess, SandboxPlan};
+use super::landlock::SIGNALS_SCOPED;
+use crate::sandbox::{NetworkAccess, SandboxPlan, SignalReach};
 
 #[path = "system_calls/lists.rs"]
 mod lists;
 #[path = "system_calls/program.rs"]
 mod program;
 
-/// First version of Landlock that can keep signals inside.
-const SIGNALS_SCOPED: i32 = 6;
 /// First version of Landlock that covers `truncate`.
 const TRUNCATE_COVERED: i32 = 3;
 /// Requests of `ioctl` that put characters into a terminal's input (TIOCSTI, TIOCLINUX).
@@ -58,6 +57,15 @@ fn rules(plan: &SandboxPlan, landlock: i32) -> Vec<CallRule> {
         let other = CallCondition::Not { argument: 0, value: 0 };
         table.refuse_if(lists::OWN_PROCESS, vec![other]);
     }
+    if plan.level != ConfinementLevel::Inspect {
+        // Limits of another process could stop it from undoing what the command changed.
+        let other = CallCondition::Not { argument: 0, value: 0 };
+        table.refuse_if(&[libc::SYS_prlimit64], vec![other]);
+        if plan.signals == SignalReach::Others || landlock < SIGNALS_SCOPED {
+            table.refuse_if(lists::SIGNALS_BY_NUMBER, shielded(plan));
+            table.set(&[libc::SYS_pidfd_send_signal], &CallRule::Refused);
+        }
+    }
     if plan.level != ConfinementLevel::Protect {
         table.set(lists::OTHER_PROCESSES, &CallRule::Refused);
     }
@@ -81,6 +89,22 @@ fn rules(plan: &SandboxPlan, landlock: i32) -> Vec<CallRule> {
         table.refuse_if(&[libc::SYS_socketpair], pairs.to_vec());
     }
     table.0
+}
+
+/// Returns conditions on the process of a signal: Pollux, its process group, and all processes.
+fn shielded(plan: &SandboxPlan) -> Vec<CallCondition> {
+    let numbers = plan.shielded.iter().map(|&number| CallCondition::Masked {
+        argument: 0,
+        mask: u32::MAX,
+        value: number,
+    });
+    let negated = plan.shielded.iter().map(|number| number.wrapping_neg());
+    let groups = negated.chain([u32::MAX]).map(|value| CallCondition::Masked {
+        argument: 0,
+        mask: u32::MAX,
+        value,
+    });
+    numbers.chain(groups).collect()
 }
 
 /// Rules, indexed by the number of the system call.

@@ -313,6 +313,15 @@ pub(super) const SIGNALS: &[c_long] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
+/// Calls that send a signal to the process, the thread or the group of their first argument.
+pub(super) const SIGNALS_BY_NUMBER: &[c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+];
+
 /// Access to other processes, to keys of the kernel and to mounts, and calls that other filters do
 /// not see.
 pub(super) const OTHER_PROCESSES: &[c_long] = &[
