@@ -78,7 +78,7 @@ impl Batch {
         for finished in &self.finished {
             let Some(error) = &finished.error else { continue };
             match error.kind {
-                ToolErrorKind::NoSpaceLeft => {
+                ToolErrorKind::NoSpaceLeft | ToolErrorKind::ChangeNotReverted => {
                     let (tool, message) = (finished.call.name.clone(), error.message.clone());
                     return Some(PromptOutcome::FatalTool { tool, message });
                 }

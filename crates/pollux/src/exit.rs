@@ -9,7 +9,7 @@
 //! | 44 | a sandbox was requested and is not available |
 //! | 52 | broken settings |
 //! | 53 | the limit of turns was reached |
-//! | 54 | a tool or the session log failed fatally (the disk is full) |
+//! | 54 | a tool or the session log failed fatally (the disk is full, a change cannot be undone) |
 //! | 56 | the model was stuck in a loop |
 //! | 57 | a limit of the budget was reached |
 //! | 58 | the answer does not satisfy the required schema |

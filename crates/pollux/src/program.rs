@@ -74,6 +74,9 @@ pub(crate) fn demo(process: Process, arguments: &DemoArguments) -> ExitCode {
     })
 }
 
+/// Exit code of a run whose command changed a protected file, if the change cannot be undone.
+const CHANGE_NOT_REVERTED: u8 = 54;
+
 /// Runs work on a single-threaded runtime; remaining tasks are cancelled at the end.
 fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -86,8 +89,10 @@ fn in_runtime(work: impl Future<Output = u8>) -> ExitCode {
     let code = runtime.block_on(work);
     runtime.shutdown_background();
     pollux_shell::reap_all();
-    for change in pollux_shell::sandbox::audit_rest() {
+    let changes = pollux_shell::sandbox::audit_rest();
+    for change in &changes {
         stderr_line(&format!("A command changed a protected path: {change}"));
     }
-    ExitCode::from(code)
+    let is_undone = changes.iter().all(|change| change.error.is_none());
+    ExitCode::from(if is_undone || code != 0 { code } else { CHANGE_NOT_REVERTED })
 }

@@ -53,6 +53,8 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod sandbox;
     #[cfg(target_os = "linux")]
+    mod sandbox_audit;
+    #[cfg(target_os = "linux")]
     mod sandbox_systems;
     mod sessions;
     mod shell;

@@ -121,6 +121,8 @@ pub enum ToolErrorKind {
     WebFetchProcessingError,
     WebSearchFailed,
     StopExecution,
+    /// A command changed a file that confinement protects, and the change cannot be undone.
+    ChangeNotReverted,
 }
 
 impl ToolErrorKind {
@@ -140,6 +142,7 @@ impl ToolErrorKind {
             Self::FileTooLarge => "file_too_large",
             Self::PermissionDenied => "permission_denied",
             Self::NoSpaceLeft => "no_space_left",
+            Self::ChangeNotReverted => "change_not_reverted",
             Self::TargetIsDirectory => "target_is_directory",
             Self::PathNotInWorkspace => "path_not_in_workspace",
             Self::SearchPathNotFound => "search_path_not_found",

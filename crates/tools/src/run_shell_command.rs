@@ -262,13 +262,13 @@ impl Invocation for RunShellCommand {
             }
             Ok(Ran::InBackground(process)) => {
                 self.context.report_end(&process);
-                let notes = confined.finish_with(&self.context, &process);
-                confined::add(background::handed_over(&process), &notes)
+                confined.finish_later(&process);
+                confined.with_earlier(background::handed_over(&process))
             }
             Err(ShellError::CancelledBeforeStart) => {
                 ToolOutput::text("Command was cancelled by user before it could start.")
             }
-            Err(error) => not_started(&error),
+            Err(error) => confined.with_earlier(not_started(&error)),
         }
     }
 }

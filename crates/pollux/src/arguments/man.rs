@@ -21,7 +21,10 @@ const EXIT_STATUS: Entries = &[
     ("44", "A sandbox is requested, and sandboxes are not available"),
     ("52", "Broken settings, policies, prices or trust file"),
     ("53", "The limit of turns was reached"),
-    ("54", "The disk is full, or the session log could not be written"),
+    (
+        "54",
+        "The disk is full, the session log could not be written, or a change of a protected file cannot be undone",
+    ),
     ("56", "The model was in a loop"),
     ("57", "A limit of the budget was reached"),
     ("58", "The answer does not satisfy --output-schema"),

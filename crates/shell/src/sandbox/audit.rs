@@ -6,11 +6,9 @@
 //! for the command: if it has changed, another program changed it, and the change stays.
 
 use std::fmt;
-use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use pollux_fs::WriteOptions;
 use pollux_protocol::ConfinementLevel;
 use pollux_protocol::plain_text::visible;
 
@@ -18,11 +16,10 @@ use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, SandboxSpec, git_config};
 
 mod links;
+mod restore;
 
-/// Folder, below the private folder of Pollux, for files that were moved aside.
-const MOVED: [&str; 2] = ["sandbox", "moved"];
-/// Maximum size of a configuration that is compared, in bytes.
-const CONFIGURATION_BYTES: u64 = 1 << 20;
+pub(super) use restore::FileState;
+use restore::{move_aside, restore};
 
 /// Kind of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +28,7 @@ pub enum SandboxChangeKind {
     Appeared,
     /// A protected file or folder was replaced by another one of the same name.
     Replaced,
-    /// Keys of a repository's configuration whose changes were reverted.
+    /// Keys of a repository's configuration because of which the file was restored.
     Configuration(Vec<String>),
 }
 
@@ -59,11 +56,17 @@ impl fmt::Display for SandboxChange {
             SandboxChangeKind::Configuration(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| visible(key)).collect();
                 let keys = keys.join(", ");
-                write!(formatter, "{path}: changes that could start programs were reverted: {keys}")
+                write!(
+                    formatter,
+                    "{path} was restored, because of keys that could start programs: {keys}"
+                )
             }
         }?;
         match (&self.moved_to, &self.error) {
-            (_, Some(error)) => write!(formatter, "; this cannot be undone: {error}"),
+            (_, Some(error)) => write!(
+                formatter,
+                "; Pollux cannot undo this ({error}). Look at the file before you start a shell or a program that reads it"
+            ),
             (Some(place), None) => {
                 write!(formatter, "; moved to {}", visible(&place.to_string_lossy()))
             }
@@ -78,10 +81,10 @@ impl fmt::Display for SandboxChange {
 pub struct SandboxAudit {
     state: PathBuf,
     watched: Vec<Watched>,
-    /// Writable configuration files with their text.
-    configurations: Vec<(PathBuf, Option<String>)>,
-    /// Writable files that connect worktrees with their repository, with their text.
-    links: Vec<(PathBuf, Option<String>)>,
+    /// Writable configuration files.
+    configurations: Vec<(PathBuf, FileState)>,
+    /// Writable files that connect worktrees with their repository.
+    links: Vec<(PathBuf, FileState)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -141,14 +144,13 @@ impl SandboxAudit {
                     paths.extend(repository.links);
                 }
                 GitConfiguration::Writable => {
-                    let with_text = |path: PathBuf| {
-                        let text = text_of(&path);
-                        (path, text)
+                    let with_state = |path: PathBuf| {
+                        let state = FileState::of(&path);
+                        (path, state)
                     };
-                    audit
-                        .configurations
-                        .extend(repository.configurations.into_iter().map(with_text));
-                    audit.links.extend(repository.links.into_iter().map(with_text));
+                    let configurations = repository.configurations.into_iter();
+                    audit.configurations.extend(configurations.map(with_state));
+                    audit.links.extend(repository.links.into_iter().map(with_state));
                 }
             }
         }
@@ -188,65 +190,28 @@ impl SandboxAudit {
                 watched.identity = Identity::of(&watched.path);
             }
         }
-        for (path, before) in configurations {
-            let Some(after) = text_of(path) else { continue };
-            let before = before.as_deref().unwrap_or_default();
-            if let Some((text, keys)) = git_config::reverted(before, &after) {
-                let written =
-                    pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::default());
-                let error = written.err().map(|error| error.to_string());
-                let kind = SandboxChangeKind::Configuration(keys);
-                changes.push(SandboxChange { path: path.clone(), kind, moved_to: None, error });
-            }
-        }
-        changes.extend(links.iter().filter_map(|(path, before)| {
-            // A worktree that was removed has no links.
-            let is_same = !path.is_symlink() && text_of(path) == *before;
-            if is_same || path.symlink_metadata().is_err() {
-                return None;
-            }
-            let restored = restore(state, path, before.as_deref());
-            let (moved_to, error) = match restored {
-                Ok(moved_to) => (Some(moved_to), None),
+        let mut revert = |path: &Path, before: &FileState, kind| {
+            let (moved_to, error) = match restore(state, path, before) {
+                Ok(moved_to) => (moved_to, None),
                 Err(error) => (None, Some(error.to_string())),
             };
-            let kind = SandboxChangeKind::Replaced;
-            Some(SandboxChange { path: path.clone(), kind, moved_to, error })
-        }));
+            changes.push(SandboxChange { path: path.to_owned(), kind, moved_to, error });
+        };
+        for (path, before) in configurations {
+            let keys = forbidden_keys(path, before);
+            if !keys.is_empty() {
+                revert(path, before, SandboxChangeKind::Configuration(keys));
+            }
+        }
+        for (path, before) in links {
+            let now = FileState::of(path);
+            // A worktree that was removed has no links.
+            if now != *before && now != FileState::Absent {
+                revert(path, before, SandboxChangeKind::Replaced);
+            }
+        }
         changes
     }
-}
-
-/// Moves the current file aside and writes the original file again.
-fn restore(state: &Path, path: &Path, text: Option<&str>) -> io::Result<PathBuf> {
-    let moved_to = move_aside(state, path, None)?;
-    if let Some(text) = text {
-        pollux_fs::write_atomic(path, text.as_bytes(), &WriteOptions::default())
-            .map_err(io::Error::other)?;
-    }
-    Ok(moved_to)
-}
-
-/// Moves a file or folder into the private folder of Pollux, and restores a link that it replaced.
-fn move_aside(state: &Path, path: &Path, before: Option<&Identity>) -> io::Result<PathBuf> {
-    let folder = MOVED.iter().fold(state.to_owned(), |folder, name| folder.join(name));
-    pollux_fs::create_private_directories(&folder).map_err(io::Error::other)?;
-    let folder = tempfile::Builder::new().prefix("").rand_bytes(8).tempdir_in(&folder)?.keep();
-    let target = folder.join(path.file_name().unwrap_or(path.as_os_str()));
-    if pollux_fs::rename(path, &target).is_err() {
-        // The paths are on different file systems.
-        pollux_fs::copy_tree(path, &target).map_err(io::Error::other)?;
-        let is_folder = path.symlink_metadata()?.is_dir();
-        if is_folder { pollux_fs::remove_tree(path) } else { pollux_fs::remove_file(path) }
-            .map_err(io::Error::other)?;
-    }
-    #[cfg(unix)]
-    if let Some(link) = before.and_then(|before| before.link.as_ref()) {
-        std::os::unix::fs::symlink(link, path)?;
-    }
-    #[cfg(not(unix))]
-    let _ = before;
-    Ok(target)
 }
 
 impl Watched {
@@ -289,6 +254,23 @@ impl Watched {
     }
 }
 
+/// Returns the keys because of which a configuration must return to its state before the command.
+fn forbidden_keys(path: &Path, before: &FileState) -> Vec<String> {
+    let now = FileState::of(path);
+    let is_same = now == *before || *before == FileState::Other;
+    // A repository or worktree that was removed has no configuration.
+    let is_removed = || path.parent().is_none_or(|folder| folder.symlink_metadata().is_err());
+    if is_same || (now == FileState::Absent && is_removed()) {
+        return Vec::new();
+    }
+    let old = if let FileState::File { bytes, .. } = before { bytes.as_slice() } else { b"" };
+    match now {
+        FileState::File { bytes, .. } => git_config::forbidden(old, &bytes),
+        FileState::Absent | FileState::Other => None,
+    }
+    .unwrap_or_else(|| vec!["(the file cannot be read)".to_owned()])
+}
+
 /// Returns true for the folder that Git creates from its templates: a folder of hooks of which no
 /// hook is active.
 fn is_harmless(path: &Path) -> bool {
@@ -301,191 +283,6 @@ fn is_harmless(path: &Path) -> bool {
         })
 }
 
-fn text_of(path: &Path) -> Option<String> {
-    let bytes = pollux_fs::read_bytes(path, CONFIGURATION_BYTES).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "these are tests")]
-mod tests {
-    use pollux_config::protected::ProtectedPlaces;
-    use std::fs;
-    use std::sync::Arc;
-
-    use pretty_assertions::assert_eq;
-
-    use super::super::SandboxPlaces;
-    use super::*;
-
-    struct Project(tempfile::TempDir);
-
-    impl Project {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            fs::create_dir_all(folder.path().join("p/.git")).unwrap();
-            fs::write(folder.path().join("p/.git/config"), "[core]\n\tbare = false\n").unwrap();
-            fs::create_dir(folder.path().join("home")).unwrap();
-            Self(folder)
-        }
-
-        fn path(&self, name: &str) -> PathBuf {
-            self.0.path().join(name)
-        }
-
-        fn begin(&self, git_configuration: GitConfiguration) -> SandboxAudit {
-            let places = SandboxPlaces::standard(
-                &ProtectedPlaces { homes: vec![self.path("home")], ..ProtectedPlaces::default() },
-                vec![self.path("p")],
-                self.path("state"),
-                "/tmp".into(),
-            );
-            let spec = SandboxSpec::new(ConfinementLevel::Protect, Arc::new(places));
-            SandboxAudit::begin(&SandboxSpec { git_configuration, ..spec })
-        }
-    }
-
-    fn found(changes: &[SandboxChange]) -> Vec<(PathBuf, SandboxChangeKind)> {
-        assert!(changes.iter().all(|change| change.error.is_none()), "{changes:?}");
-        changes.iter().map(|change| (change.path.clone(), change.kind.clone())).collect()
-    }
-
-    #[test]
-    fn links_on_the_way_to_a_protected_file_lead_to_the_same_file_afterwards() {
-        use std::os::unix::fs::symlink;
-        type Attack = fn(&Project);
-        let cases: [(&str, Attack); 4] = [
-            ("a dangling link", |project| {
-                fs::write(project.path("dotfiles/new"), "evil").unwrap();
-            }),
-            ("another folder of the target", |project| {
-                fs::rename(project.path("dotfiles"), project.path("old")).unwrap();
-                fs::create_dir(project.path("dotfiles")).unwrap();
-                fs::write(project.path("dotfiles/target"), "evil").unwrap();
-            }),
-            ("another link in a chain", |project| {
-                fs::remove_file(project.path("dotfiles/middle")).unwrap();
-                symlink(project.path("evil"), project.path("dotfiles/middle")).unwrap();
-            }),
-            ("another link to the folder", |project| {
-                fs::remove_file(project.path("current")).unwrap();
-                symlink(project.path("evil-folder"), project.path("current")).unwrap();
-            }),
-        ];
-        for (name, attack) in cases {
-            let project = Project::new();
-            fs::create_dir(project.path("dotfiles")).unwrap();
-            fs::create_dir(project.path("evil-folder")).unwrap();
-            fs::write(project.path("dotfiles/target"), "good").unwrap();
-            for evil in ["evil", "evil-folder/target"] {
-                fs::write(project.path(evil), "evil").unwrap();
-            }
-            symlink("dotfiles", project.path("current")).unwrap();
-            symlink("target", project.path("dotfiles/middle")).unwrap();
-            let protected = [
-                (".env", "dotfiles/new"),
-                (".zshenv", "dotfiles/target"),
-                (".bashrc", "dotfiles/middle"),
-                (".profile", "current/target"),
-            ];
-            for (file, target) in protected {
-                symlink(project.path(target), project.path("home").join(file)).unwrap();
-            }
-            let audit = project.begin(GitConfiguration::Protected);
-            attack(&project);
-            assert!(!audit.finish().is_empty(), "{name}");
-            for (file, _) in protected {
-                let text = fs::read_to_string(project.path("home").join(file)).unwrap_or_default();
-                assert_ne!(text, "evil", "{name}: {file}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_appears_is_moved_aside() {
-        let project = Project::new();
-        let audit = project.begin(GitConfiguration::Protected);
-        fs::create_dir(project.path("p/.git/hooks")).unwrap();
-        fs::write(project.path("p/.git/hooks/pre-commit"), "evil").unwrap();
-        fs::write(project.path("home/.bashrc"), "evil").unwrap();
-        fs::write(project.path("home/other"), "good").unwrap();
-        let changes = audit.finish();
-        let appeared = |name: &str| (project.path(name), SandboxChangeKind::Appeared);
-        assert_eq!(found(&changes), [appeared("home/.bashrc"), appeared("p/.git/hooks")]);
-        assert!(!project.path("p/.git/hooks").exists() && !project.path("home/.bashrc").exists());
-        let moved = changes[1].moved_to.clone().unwrap();
-        assert_eq!(fs::read_to_string(moved.join("pre-commit")).unwrap(), "evil");
-    }
-
-    #[test]
-    fn a_replaced_parent_and_a_link_to_elsewhere_are_found() {
-        let project = Project::new();
-        fs::create_dir_all(project.path("real/policies")).unwrap();
-        let audit = project.begin(GitConfiguration::Protected);
-        fs::rename(project.path("p/.git"), project.path("p/old")).unwrap();
-        fs::create_dir(project.path("p/.git")).unwrap();
-        fs::write(project.path("p/.git/config"), "evil").unwrap();
-        std::os::unix::fs::symlink(project.path("real"), project.path("p/.gemini")).unwrap();
-        let changes = found(&audit.finish());
-        let replaced = (project.path("p/.git/config"), SandboxChangeKind::Replaced);
-        let link = (project.path("p/.gemini"), SandboxChangeKind::Appeared);
-        assert!(changes.contains(&replaced) && changes.contains(&link), "{changes:?}");
-        assert!(project.path("real/policies").exists());
-        assert!(!project.path("p/.gemini").exists());
-    }
-
-    #[test]
-    fn hooks_that_are_only_samples_and_changes_by_others_stay() {
-        let project = Project::new();
-        fs::write(project.path("home/.bashrc"), "mine").unwrap();
-        let audit = project.begin(GitConfiguration::Protected);
-        fs::create_dir(project.path("p/.git/hooks")).unwrap();
-        fs::write(project.path("p/.git/hooks/update.sample"), "").unwrap();
-        fs::write(project.path("home/new"), "edited").unwrap();
-        fs::rename(project.path("home/new"), project.path("home/.bashrc")).unwrap();
-        assert_eq!(found(&audit.finish()), []);
-    }
-
-    #[test]
-    fn a_writable_configuration_keeps_only_harmless_changes() {
-        let project = Project::new();
-        let audit = project.begin(GitConfiguration::Writable);
-        let text = "[core]\n\tbare = false\n\tfsmonitor = x\n[user]\n\tname = A\n";
-        fs::write(project.path("p/.git/config"), text).unwrap();
-        let changes = found(&audit.finish());
-        let keys = SandboxChangeKind::Configuration(vec!["core.fsmonitor".to_owned()]);
-        assert_eq!(changes, [(project.path("p/.git/config"), keys)]);
-        let text = fs::read_to_string(project.path("p/.git/config")).unwrap();
-        assert_eq!(text, "[core]\n\tbare = false\n[user]\n\tname = A\n");
-    }
-    #[test]
-    fn a_worktree_can_be_removed_and_its_link_leads_nowhere_else() {
-        let project = Project::new();
-        let links =
-            ["p/tree/.git", "p/.git/worktrees/tree/commondir", "p/.git/worktrees/tree/gitdir"];
-        let texts = [format!("gitdir: {}\n", project.path("p/.git/worktrees/tree").display())]
-            .into_iter()
-            .chain(["../..\n".to_owned(), "x\n".to_owned()]);
-        fs::create_dir_all(project.path("p/.git/worktrees/tree")).unwrap();
-        fs::create_dir(project.path("p/.git/objects")).unwrap();
-        fs::create_dir(project.path("p/tree")).unwrap();
-        for (link, text) in links.iter().zip(texts) {
-            fs::write(project.path(link), text).unwrap();
-        }
-        let audit = project.begin(GitConfiguration::Writable);
-        let text = fs::read_to_string(project.path(links[0])).unwrap();
-        fs::write(project.path(links[0]), "gitdir: ../evil\n").unwrap();
-        fs::remove_file(project.path(links[1])).unwrap();
-        fs::create_dir(project.path(links[1])).unwrap();
-        let changes = found(&audit.finish());
-        let replaced = |name: &str| (project.path(name), SandboxChangeKind::Replaced);
-        assert_eq!(changes.len(), 2, "{changes:?}");
-        assert!(changes.contains(&replaced(links[0])) && changes.contains(&replaced(links[1])));
-        assert_eq!(fs::read_to_string(project.path(links[0])).unwrap(), text);
-        assert_eq!(fs::read_to_string(project.path(links[1])).unwrap(), "../..\n");
-        let audit = project.begin(GitConfiguration::Writable);
-        fs::remove_dir_all(project.path("p/tree")).unwrap();
-        fs::remove_dir_all(project.path("p/.git/worktrees")).unwrap();
-        assert_eq!(found(&audit.finish()), []);
-    }
-}
+mod tests;

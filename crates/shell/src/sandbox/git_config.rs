@@ -1,7 +1,11 @@
 //! Permitted changes of a repository's configuration by a command.
 //!
 //! There are many keys that name programs, and each version of Git adds more. The keys that may
-//! change are therefore listed; all others are restored to their state before the command.
+//! change are therefore listed; if any other changes, the whole file returns to its bytes before
+//! the command. Nothing is edited, so a difference between Git's reading and this one cannot leave
+//! a part of the change.
+
+use std::str::Chars;
 
 /// Keys without a subsection that may change, in lower case.
 const FREE: [&str; 37] = [
@@ -54,20 +58,14 @@ const FREE_IN: [(&str, &[&str]); 3] = [
 /// Transports with which an address cannot start a program of its choice.
 const TRANSPORTS: [&str; 6] = ["https://", "http://", "ssh://", "git://", "file://", "git+ssh://"];
 
-/// One `key = value` of a file, with the lines that contain it.
+/// One `key = value` of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ConfigEntry {
-    /// Section and subsection as written in the file: `remote "origin"`.
-    header: String,
     section: String,
     subsection: Option<String>,
     /// Key in lower case.
     key: String,
     value: String,
-    /// Lines of the file, without the last line end.
-    text: String,
-    first_line: usize,
-    last_line: usize,
 }
 
 impl ConfigEntry {
@@ -95,10 +93,6 @@ impl ConfigEntry {
                 .any(|(section, keys)| *section == self.section && keys.contains(&key)),
         }
     }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.value == other.value
-    }
 }
 
 /// Returns true for addresses that name no program. `ext::…` and other remote helpers name one,
@@ -110,132 +104,146 @@ fn is_plain_address(value: &str) -> bool {
     !value.contains("://") || TRANSPORTS.iter().any(|transport| value.starts_with(transport))
 }
 
-/// Returns the text of a configuration with only the permitted changes, and the names of the keys
-/// that were reverted; `None` if all changes are permitted.
-pub(super) fn reverted(before: &str, after: &str) -> Option<(String, Vec<String>)> {
+/// Returns the names of the keys for which a changed configuration must be replaced by the old one;
+/// empty if all changes are permitted. `None` stands for a file that cannot be read or understood,
+/// so the old configuration must return as well.
+pub(super) fn forbidden(before: &[u8], after: &[u8]) -> Option<Vec<String>> {
     if before == after {
-        return None;
+        return Some(Vec::new());
     }
-    let (Some(old), Some(new)) = (entries(before), entries(after)) else {
-        // An unreadable file is restored to its state before the command.
-        return Some((before.to_owned(), vec!["(the file cannot be read)".to_owned()]));
+    let (old, new) = (entries(before)?, entries(after)?);
+    let fixed = |entries: Vec<ConfigEntry>| {
+        entries.into_iter().filter(|entry| !entry.may_change()).collect::<Vec<_>>()
     };
-    let fixed = |entry: &&ConfigEntry| !entry.may_change();
-    let mut missing: Vec<&ConfigEntry> = old.iter().filter(fixed).collect();
-    let mut added: Vec<&ConfigEntry> = Vec::new();
-    for entry in new.iter().filter(fixed) {
-        match missing.iter().position(|known| known.is_same(entry)) {
+    let (mut missing, mut added) = (fixed(old), Vec::new());
+    for entry in fixed(new) {
+        match missing.iter().position(|known| *known == entry) {
             Some(index) => drop(missing.remove(index)),
             None => added.push(entry),
         }
     }
-    if missing.is_empty() && added.is_empty() {
-        return None;
-    }
-    let is_removed = |line: usize| {
-        added.iter().any(|entry| (entry.first_line..=entry.last_line).contains(&line))
-    };
-    let lines = after.lines().enumerate().filter(|(line, _)| !is_removed(*line));
-    let mut lines: Vec<&str> = lines.map(|(_, line)| line).collect();
-    let headers: Vec<String> = missing.iter().map(|entry| format!("[{}]", entry.header)).collect();
-    for (entry, header) in missing.iter().zip(&headers) {
-        lines.extend([header, entry.text.as_str()]);
-    }
-    let text = lines.join("\n") + "\n";
-    let mut names: Vec<String> = missing.iter().chain(&added).map(|entry| entry.name()).collect();
+    let mut names: Vec<String> = missing.iter().chain(&added).map(ConfigEntry::name).collect();
     names.sort();
     names.dedup();
-    Some((text, names))
+    Some(names)
 }
 
-/// Reads a file in the format that Git writes; `None` for any other format.
-fn entries(text: &str) -> Option<Vec<ConfigEntry>> {
-    let lines: Vec<&str> = text.lines().collect();
+/// Reads a file as Git does (`config.c`); `None` for what Git rejects, and for rare forms.
+fn entries(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
+    let text = std::str::from_utf8(bytes).ok()?.replace("\r\n", "\n");
+    // Git treats other control characters and white space as parts of words.
+    let is_rare = |character: char| {
+        !matches!(character, '\n' | '\t' | ' ')
+            && (character.is_control() || character.is_whitespace() || character == '\u{feff}')
+    };
+    if text.contains(is_rare) {
+        return None;
+    }
     let mut found = Vec::new();
-    let mut header: Option<(String, String, Option<String>)> = None;
-    let mut index = 0;
-    while index < lines.len() {
-        let first_line = index;
-        let line = lines[index].trim();
-        index += 1;
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
+    let mut header: Option<(String, Option<String>)> = None;
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            ' ' | '\t' | '\n' => {}
+            '#' | ';' => drop(rest.by_ref().find(|character| *character == '\n')),
+            '[' => header = Some(section(&mut rest)?),
+            first if first.is_ascii_alphabetic() => {
+                let (section, subsection) = header.clone()?;
+                let (key, value) = key_and_value(first, &mut rest)?;
+                found.push(ConfigEntry { section, subsection, key, value });
+            }
+            _ => return None,
         }
-        if let Some(rest) = line.strip_prefix('[') {
-            let inner = rest.strip_suffix(']')?;
-            let (section, subsection) = section(inner)?;
-            header = Some((inner.to_owned(), section, subsection));
-            continue;
-        }
-        let mut whole = line.to_owned();
-        while whole.ends_with('\\') && !whole.ends_with("\\\\") {
-            whole.pop();
-            whole.push_str(lines.get(index)?);
-            index += 1;
-        }
-        let (header, section, subsection) = header.clone()?;
-        let (key, value) = match whole.split_once('=') {
-            Some((key, value)) => (key.trim(), value_of(value)?),
-            None => (whole.trim(), "true".to_owned()),
-        };
-        let is_key = |character: char| character.is_ascii_alphanumeric() || character == '-';
-        if key.is_empty() || !key.chars().all(is_key) {
-            return None;
-        }
-        found.push(ConfigEntry {
-            header,
-            section,
-            subsection,
-            key: key.to_ascii_lowercase(),
-            value,
-            text: lines[first_line..index].join("\n"),
-            first_line,
-            last_line: index - 1,
-        });
     }
     Some(found)
 }
 
-/// Returns the name of a section and its subsection, from the text between the brackets.
-fn section(inner: &str) -> Option<(String, Option<String>)> {
-    let is_name = |name: &str| {
-        !name.is_empty()
-            && name.chars().all(|one| one.is_ascii_alphanumeric() || "-.".contains(one))
-    };
-    if let Some((name, rest)) = inner.split_once(' ') {
-        let quoted = rest.trim().strip_prefix('"')?.strip_suffix('"')?;
-        let is_plain = !quoted.replace("\\\\", "").replace("\\\"", "").contains(['"', '\\']);
-        let subsection = quoted.replace("\\\"", "\"").replace("\\\\", "\\");
-        return (is_name(name) && is_plain).then(|| (name.to_ascii_lowercase(), Some(subsection)));
+/// Reads the name of a section and its subsection, to the closing bracket.
+fn section(rest: &mut Chars<'_>) -> Option<(String, Option<String>)> {
+    let mut name = String::new();
+    loop {
+        match rest.next()? {
+            ']' => break,
+            ' ' | '\t' => return Some((name, Some(subsection(rest)?))),
+            character if character.is_ascii_alphanumeric() || "-.".contains(character) => {
+                name.push(character.to_ascii_lowercase());
+            }
+            _ => return None,
+        }
     }
-    if !is_name(inner) {
-        return None;
-    }
-    let lower = inner.to_ascii_lowercase();
-    Some(match lower.split_once('.') {
+    Some(match name.split_once('.') {
         Some((section, subsection)) => (section.to_owned(), Some(subsection.to_owned())),
-        None => (lower, None),
+        None => (name, None),
     })
 }
 
-/// Returns a value without quotes and comment. Escapes are kept, because no value that may change
-/// needs them.
-fn value_of(text: &str) -> Option<String> {
-    let mut value = String::new();
-    let mut is_quoted = false;
-    let mut characters = text.trim().chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => is_quoted = !is_quoted,
-            '\\' => {
-                value.push('\\');
-                value.push(characters.next()?);
-            }
-            '#' | ';' if !is_quoted => break,
-            _ => value.push(character),
+/// Reads a quoted subsection, to the closing bracket.
+fn subsection(rest: &mut Chars<'_>) -> Option<String> {
+    rest.find(|character| !matches!(character, ' ' | '\t')).filter(|quote| *quote == '"')?;
+    let mut name = String::new();
+    loop {
+        match rest.next()? {
+            '"' => return (rest.next()? == ']').then_some(name),
+            '\n' => return None,
+            '\\' => name.push(rest.next().filter(|character| *character != '\n')?),
+            character => name.push(character),
         }
     }
-    (!is_quoted).then(|| value.trim_end().to_owned())
+}
+
+/// Reads a key that begins with `first`, and its value, to the end of the line.
+fn key_and_value(first: char, rest: &mut Chars<'_>) -> Option<(String, String)> {
+    let mut key = String::from(first);
+    let mut next = rest.next();
+    while let Some(character) = next.filter(|one| one.is_ascii_alphanumeric() || *one == '-') {
+        key.push(character);
+        next = rest.next();
+    }
+    key.make_ascii_lowercase();
+    while matches!(next, Some(' ' | '\t')) {
+        next = rest.next();
+    }
+    match next {
+        None | Some('\n') => Some((key, "true".to_owned())),
+        Some('=') => Some((key, value(rest)?)),
+        Some(_) => None,
+    }
+}
+
+/// Reads a value without quotes, escapes and comment, to the end of the line.
+fn value(rest: &mut Chars<'_>) -> Option<String> {
+    let (mut value, mut is_quoted) = (String::new(), false);
+    // Length without white space at the end that is not quoted.
+    let mut length = 0;
+    while let Some(character) = rest.next() {
+        match character {
+            '\n' => break,
+            ' ' | '\t' if !is_quoted => {
+                if !value.is_empty() {
+                    value.push(character);
+                }
+                continue;
+            }
+            // A comment ends with the line, also after a backslash.
+            '#' | ';' if !is_quoted => {
+                rest.find(|character| *character == '\n');
+                break;
+            }
+            '"' => is_quoted = !is_quoted,
+            '\\' => match rest.next()? {
+                '\n' => continue,
+                't' => value.push('\t'),
+                'b' => value.push('\u{8}'),
+                'n' => value.push('\n'),
+                escaped @ ('\\' | '"') => value.push(escaped),
+                _ => return None,
+            },
+            character => value.push(character),
+        }
+        length = value.len();
+    }
+    value.truncate(length);
+    (!is_quoted).then_some(value)
 }
 
 #[cfg(test)]
@@ -246,6 +254,10 @@ mod tests {
 
     const BEFORE: &str = "[core]\n\tbare = false\n\tpager = less\n[alias]\n\tst = status\n";
 
+    fn after(added: &str) -> Option<Vec<String>> {
+        forbidden(BEFORE.as_bytes(), format!("{BEFORE}{added}").as_bytes())
+    }
+
     #[test]
     fn ordinary_changes_stay() {
         for added in [
@@ -254,17 +266,21 @@ mod tests {
             "[remote \"origin\"]\n\turl = git@host:x.git\n",
             "[branch \"a.b\"]\n\tremote = origin\n\tmerge = refs/heads/a.b\n",
             "[user]\n\tname = A ; B\n\tEMAIL = a@b\n",
-            "# only a comment\n",
+            "[user]\n\tname = \"A \\\"B\\\" \\\\ \"\n",
+            "# only a comment \\\n",
             "[submodule \"x\"]\n\turl = /srv/x\n\tactive = true\n\tupdate = rebase\n",
+            "[core] filemode = true\n",
+            "[core]\r\n\tfilemode = true\r\n",
         ] {
-            assert_eq!(reverted(BEFORE, &format!("{BEFORE}{added}")), None, "{added}");
+            assert_eq!(after(added), Some(Vec::new()), "{added}");
         }
     }
 
     #[test]
-    fn keys_that_could_name_a_program_are_taken_back() {
+    fn keys_that_could_name_a_program_are_found() {
         for (added, name) in [
             ("[core]\n\tfsmonitor = ./x\n", "core.fsmonitor"),
+            ("[core] fsmonitor = ./x\n", "core.fsmonitor"),
             ("[core]\n\thooksPath = ./x\n", "core.hookspath"),
             ("[CORE]\n\tsshCommand = x\n", "core.sshcommand"),
             ("[diff \"x\"]\n\ttextconv = x\n", "diff.x.textconv"),
@@ -278,40 +294,45 @@ mod tests {
             ("[submodule \"x\"]\n\tupdate = !x\n", "submodule.x.update"),
             ("[credential]\n\thelper = !x\n", "credential.helper"),
             ("[core]\n\tfsmonitor = a\\\nb\n", "core.fsmonitor"),
+            ("[core]\n\tfilemode = true # \\\n\tfsmonitor = x\n", "core.fsmonitor"),
+            ("[core]\n\tfilemode = true;\\\n\tfsmonitor = x\n", "core.fsmonitor"),
+            ("# \\\n[core]\n\tfsmonitor = x\n", "core.fsmonitor"),
+            ("[user]\n\tname = \"a # \"b # \\\n[core]\n\tfsmonitor = x\n", "core.fsmonitor"),
+            ("[user]\n\tname = a\\\\\n[core]\n\tfsmonitor = x\n", "core.fsmonitor"),
+            ("[core]\n\tfsmonitor\n", "core.fsmonitor"),
             ("[core]\n\tbare = true\n", "core.bare"),
         ] {
-            let (text, names) = reverted(BEFORE, &format!("{BEFORE}{added}")).unwrap();
-            assert_eq!(names, [name], "{added}");
-            assert_eq!(reverted(BEFORE, &text), None, "{text}");
+            assert_eq!(after(added), Some(vec![name.to_owned()]), "{added}");
         }
+        let removed = forbidden(BEFORE.as_bytes(), b"[core]\n\tbare = false\n");
+        assert_eq!(removed.unwrap(), ["alias.st", "core.pager"]);
     }
 
     #[test]
-    fn removed_keys_return_and_what_cannot_be_read_is_as_before() {
-        let (text, names) =
-            reverted(BEFORE, "[core]\n\tbare = false\n[user]\n\tname = A\n").unwrap();
-        assert_eq!(names, ["alias.st", "core.pager"]);
-        assert!(text.contains("name = A") && text.contains("st = status"), "{text}");
-        for broken in [
-            "[core] fsmonitor = x\n",
-            "fsmonitor = x\n",
+    fn what_git_may_read_differently_is_not_understood() {
+        for added in [
             "[core\n",
             "[core]\n\ta = \"\n",
             "\u{feff}[core]\n",
+            "[core]\r\tfilemode = true\n",
+            "\u{b}# x\n",
+            "\u{a0}[core]\n",
+            "[core]\n\tfilemode = \\x\n",
+            "[core]\n\tfilemode = a\\",
+            "[core]\n\t1 = x\n",
+            "[co re]\n",
+            "[a \"b]\n",
+            "[a \"b\" ]\n",
         ] {
-            let (text, _) = reverted(
-                BEFORE,
-                &format!("{BEFORE}{broken}").replace("[alias]\n\tst = status\nfs", "fs"),
-            )
-            .unwrap_or_default();
-            assert!(text == BEFORE || !text.contains("= x"), "{broken}: {text}");
+            assert_eq!(after(added), None, "{added}");
         }
+        assert_eq!(forbidden(BEFORE.as_bytes(), b"[core]\n\tfilemode = \xff\n"), None);
     }
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(text: String) {
-            reverted("", &text);
+        fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) {
+            forbidden(b"", &bytes);
         }
     }
 }

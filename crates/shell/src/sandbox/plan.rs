@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pollux_protocol::ConfinementLevel;
 
+use super::audit::FileState;
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, NetworkAccess, SandboxSpec, SignalReach};
 
@@ -75,7 +76,12 @@ impl SandboxPlan {
             for repository in &survey.repositories {
                 plan.pinned.extend(repository.pinned.iter().cloned());
                 plan.read_only.extend(existing(&repository.protected));
-                if spec.git_configuration == GitConfiguration::Protected {
+                if spec.git_configuration == GitConfiguration::Writable {
+                    // A change of such a file could not be taken back.
+                    let other = |path: &&PathBuf| FileState::of(path) == FileState::Other;
+                    let configurations = repository.configurations.iter();
+                    plan.read_only.extend(configurations.filter(other).cloned());
+                } else {
                     plan.read_only.extend(existing(&repository.configurations));
                     plan.read_only.extend(existing(&repository.links));
                 }

@@ -9,7 +9,7 @@ use pollux_shell::{
 };
 
 use super::report::Report;
-use super::{Confined, RunShellCommand, confined, not_started, reported};
+use super::{Confined, RunShellCommand, not_started, reported};
 use crate::untrusted;
 
 /// Time for which output is collected before the result, unless a call specifies another time (as
@@ -49,7 +49,7 @@ impl RunShellCommand {
         let mut confined = Confined::begin(self, &command).await;
         let process = match self.context.background.start(&command) {
             Ok(process) => process,
-            Err(error) => return not_started(&error),
+            Err(error) => return confined.with_earlier(not_started(&error)),
         };
         let moment = self.first_moments(run, &process).await;
         match moment {
@@ -63,7 +63,7 @@ impl RunShellCommand {
             confined.set_process(process.id());
             return reported(move || confined.finish(&outcome, report.output(&outcome))).await;
         }
-        let notes = confined.finish_with(&self.context, &process);
+        confined.finish_later(&process);
         let is_cancelled = matches!(moment, Moment::Cancelled);
         let reported = reported(move || {
             if is_cancelled {
@@ -73,7 +73,7 @@ impl RunShellCommand {
             }
         })
         .await;
-        confined::add(reported, &notes)
+        confined.with_earlier(reported)
     }
 
     async fn first_moments(&self, run: RunContext, process: &BackgroundProcess) -> Moment {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pollux_protocol::{
     AnsiOutput, AnsiToken, ApprovalMode, CallConfinement, ConfinementLevel, Directive, Display,
-    Part, ToolOutput,
+    Part, ToolError, ToolErrorKind, ToolOutput,
 };
 use pollux_shell::sandbox::{
     RunningAudit, SandboxChange, SandboxSpec, SandboxSupport, SandboxWall, forget_ended_audits,
@@ -16,7 +16,7 @@ use pollux_shell::sandbox::{
 use pollux_shell::{BackgroundProcess, Confinement, Ended, ShellCommand, ShellOutcome};
 
 use super::{NAME, RunShellCommand};
-use crate::completion::BackgroundEnd;
+use crate::completion::{BackgroundEnd, Reporter};
 use crate::context::ToolContext;
 
 /// Reports to the user, once per process, that commands run at a weaker level than their rule
@@ -48,6 +48,7 @@ pub(super) struct Confined {
     /// True if the user can be asked.
     interactive: bool,
     in_plan_mode: bool,
+    reporter: Option<Reporter>,
 }
 
 impl Confined {
@@ -74,6 +75,7 @@ impl Confined {
             line: call.params.command.clone(),
             interactive: context.interactive,
             in_plan_mode: *context.mode.get() == ApprovalMode::Plan,
+            reporter: context.reporter.clone(),
         }
     }
 
@@ -90,13 +92,14 @@ impl Confined {
         let changes = self.audit.take().map(RunningAudit::finish).unwrap_or_default();
         // The result does not wait for this.
         tokio::task::spawn_blocking(forget_ended_audits);
-        let mut notes: Vec<String> = self.earlier.iter().chain(&changes).map(note).collect();
+        self.earlier.extend(changes);
         let wall = self.wall(outcome);
-        notes.extend(wall.iter().map(|kept| {
+        let stopped = wall.iter().map(|kept| {
             let widening = self.widening();
             format!("Confinement stopped this command: {kept}. It was not run again. {widening}")
-        }));
-        let mut output = add(output, &notes);
+        });
+        let stopped: Vec<String> = stopped.collect();
+        let mut output = self.with_earlier(add(output, &stopped));
         if self.interactive && !self.in_plan_mode {
             output.directives.extend(wall.map(|kept| {
                 Directive::AskAgain(format!(
@@ -107,17 +110,28 @@ impl Confined {
         output
     }
 
-    /// Audits a command in the background when it ends. Returns notes for the result of its start.
-    /// Must be called inside a tokio runtime.
-    pub(super) fn finish_with(
-        self,
-        context: &ToolContext,
-        process: &Arc<BackgroundProcess>,
-    ) -> Vec<String> {
-        let Self { audit, earlier, .. } = self;
-        if let Some(mut audit) = audit {
+    /// Adds the changes that were found until now to a result. A change that cannot be undone ends
+    /// the work.
+    pub(super) fn with_earlier(&self, output: ToolOutput) -> ToolOutput {
+        let notes: Vec<String> = self.earlier.iter().map(note).collect();
+        let mut output = add(output, &notes);
+        // Without a user at the terminal, only the model reads results.
+        if let Some(reporter) = self.reporter.as_ref().filter(|_| !self.interactive) {
+            for note in &notes {
+                reporter(BackgroundEnd::ForUser(note.clone()));
+            }
+        }
+        if self.earlier.iter().any(|change| change.error.is_some()) {
+            output.error = Some(ToolError::new(ToolErrorKind::ChangeNotReverted, notes.join("\n")));
+        }
+        output
+    }
+
+    /// Audits a command in the background when it ends. Must be called inside a tokio runtime.
+    pub(super) fn finish_later(&mut self, process: &Arc<BackgroundProcess>) {
+        if let Some(mut audit) = self.audit.take() {
             audit.set_process(process.id());
-            let (process, reporter) = (Arc::clone(process), context.reporter.clone());
+            let (process, reporter) = (Arc::clone(process), self.reporter.clone());
             tokio::spawn(async move {
                 process.ended().await;
                 let finish = tokio::task::spawn_blocking(|| {
@@ -133,7 +147,6 @@ impl Confined {
                 }
             });
         }
-        earlier.iter().map(note).collect()
     }
 
     /// Describes the wall that stopped the command, if there is evidence of one.
@@ -191,11 +204,14 @@ impl Confined {
 }
 
 fn note(change: &SandboxChange) -> String {
-    format!("Confinement reverted a change of a command: {change}")
+    match change.error {
+        None => format!("Confinement reverted a change of a command: {change}"),
+        Some(_) => format!("A command changed a file that is protected: {change}"),
+    }
 }
 
 /// Adds lines to a result, for the model and the user.
-pub(super) fn add(mut output: ToolOutput, notes: &[String]) -> ToolOutput {
+fn add(mut output: ToolOutput, notes: &[String]) -> ToolOutput {
     if notes.is_empty() {
         return output;
     }

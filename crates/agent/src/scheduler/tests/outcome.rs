@@ -42,6 +42,10 @@ fn the_first_call_that_ends_the_work_decides() {
         (Batch { finished: calls(&[None, failed]), ..batch() }, None),
         (Batch { finished: calls(&[failed, Some(full)]), ..batch() }, Some(fatal("b"))),
         (Batch { finished: calls(&[Some(stop), Some(full)]), ..batch() }, stopped("a failed")),
+        (
+            Batch { finished: calls(&[Some(ToolErrorKind::ChangeNotReverted)]), ..batch() },
+            Some(fatal("a")),
+        ),
         (Batch { directives: directive(), ..batch() }, stopped("hook")),
         (Batch { directives: directive(), cancelled: true, ..batch() }, stopped("hook")),
         (Batch { exceeded: Some(exceeded), ..batch() }, budget.clone()),
