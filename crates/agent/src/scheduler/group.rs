@@ -12,6 +12,9 @@ use super::run::words;
 use super::{Hooked, Prepared, Queued, Ready, Scheduler};
 use crate::toolset::declared_effects;
 
+/// Message of Gemini CLI for arguments that are not an object.
+const NO_OBJECT: &str = "Value of params must be an object";
+
 /// Tool and arguments of a call, or the error if there is no such tool.
 type Request = Result<(Arc<dyn Tool>, Args), ToolError>;
 
@@ -128,14 +131,19 @@ fn accept(tool: Arc<dyn Tool>, args: &Args) -> Result<Accepted, ToolError> {
 }
 
 fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
-    match &queued.call.args {
-        Value::Object(arguments) => Ok(arguments),
+    let message = match &queued.call.args {
+        Value::Object(arguments) => return Ok(arguments),
         // The validator of Gemini CLI treats a list as an object. Only its schema check refuses the
         // list.
-        Value::Array(_) => Err("params must be object"),
-        _ => Err("Value of params must be an object"),
-    }
-    .map_err(|message| ToolError::new(ToolErrorKind::InvalidToolParams, message))
+        Value::Array(_) => "params must be object".to_owned(),
+        // Arguments that are not JSON arrive as text.
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(_) => NO_OBJECT.to_owned(),
+            Err(error) => format!("{NO_OBJECT}: the arguments are not JSON: {error}"),
+        },
+        _ => NO_OBJECT.to_owned(),
+    };
+    Err(ToolError::new(ToolErrorKind::InvalidToolParams, message))
 }
 
 /// True if the model itself requested that this call waits for those before it.

@@ -301,7 +301,7 @@ async fn what_cannot_run_goes_back_to_the_model() {
         .run(&[
             ("loook", json!({})),
             ("look", json!({"bad": 1})),
-            ("look", json!("no object")),
+            ("look", json!("{\"n\": 1,}")),
             ("look", json!({"n": 1, "panic": true})),
             ("look", json!({"n": 2})),
         ])
@@ -312,7 +312,7 @@ async fn what_cannot_run_goes_back_to_the_model() {
         [
             "c0 error Tool \"loook\" not found. Did you mean one of: \"look\", \"write\", \"shell\"?",
             "c1 error params must NOT be bad",
-            "c2 error Value of params must be an object",
+            "c2 error Value of params must be an object: the arguments are not JSON: trailing comma at line 1 column 9",
             "c3 error boom",
             "c4 success done 2",
         ]

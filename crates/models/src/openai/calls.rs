@@ -1,8 +1,9 @@
 //! Assembly of tool calls from fragments.
 //!
 //! According to the specification, a fragment refers to its call by index, and the first fragment
-//! contains id and name. Some servers omit the index, use the same index for all calls, repeat id
-//! and name in every fragment, or send arguments as a JSON value.
+//! contains id and name. Some servers omit the index, use the same index for all calls, change the
+//! index within a call, repeat id and name in every fragment, send the name after the arguments, or
+//! send arguments as a JSON value.
 
 use pollux_protocol::{ModelError, ModelErrorKind, Part};
 use serde_json::{Map, Value};
@@ -48,7 +49,7 @@ impl Calls {
         if self.size > MAX_ARGUMENTS {
             return Err(too_much("larger calls"));
         }
-        let position = self.position(index, &id, &name);
+        let position = self.position(index, &id, &name, &arguments);
         let call = match position {
             Some(position) => &mut self.open[position],
             None if self.open.len() == MAX_CALLS => return Err(too_much("more calls")),
@@ -58,6 +59,8 @@ impl Calls {
                 &mut self.open[last]
             }
         };
+        // The first fragment of a call may have another index than the rest.
+        call.index = index.or(call.index);
         if call.id.is_empty() {
             call.id = id;
         }
@@ -71,17 +74,27 @@ impl Calls {
     }
 
     /// Returns the call that a fragment continues; `None` if the fragment begins a new call.
-    fn position(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+    fn position(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> Option<usize> {
+        let last = self.open.len().checked_sub(1)?;
         let found = match index {
-            Some(_) => self.open.iter().rposition(|call| call.index == index)?,
-            None if !id.is_empty() => self.open.iter().rposition(|call| call.id == id)?,
-            None => self.open.len().checked_sub(1)?,
+            Some(_) => self.open.iter().rposition(|call| call.index == index),
+            None if !id.is_empty() => self.open.iter().rposition(|call| call.id == id),
+            None => Some(last),
         };
+        let is_bare = id.is_empty() && name.is_empty();
+        let found = found.or_else(|| {
+            // Arguments without a call of their index belong to a call that waits for them.
+            (is_bare && !self.open[last].brackets.is_complete()).then_some(last)
+        })?;
         let call = &self.open[found];
+        let is_complete = call.brackets.is_complete();
         let other_id = !id.is_empty() && !call.id.is_empty() && call.id != id;
-        let begins_again = !name.is_empty() && call.brackets.is_complete() && call.id != id;
-        let same_again = !name.is_empty() && id.is_empty() && call.brackets.is_complete();
-        (!other_id && !begins_again && !same_again).then_some(found)
+        let other_name = !name.is_empty()
+            && !call.name.is_empty()
+            && is_complete
+            && (id.is_empty() || call.id != id);
+        let other_arguments = is_bare && is_complete && arguments.trim_start().starts_with('{');
+        (!other_id && !other_name && !other_arguments).then_some(found)
     }
 
     /// Returns the calls as parts. Arguments that are not JSON remain text, so that the argument
@@ -108,16 +121,38 @@ fn arguments(text: &str) -> Value {
     if text.trim().is_empty() {
         return Value::Object(Map::new());
     }
-    match serde_json::from_str(text) {
-        Ok(Value::Null) => Value::Object(Map::new()),
+    match parsed(text) {
+        Some(Value::Null) => Value::Object(Map::new()),
         // Some models encode the object as a JSON string.
-        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(object)) => Value::Object(object),
+        Some(Value::String(inner)) => match parsed(&inner) {
+            Some(Value::Object(object)) => Value::Object(object),
             _ => Value::String(inner),
         },
-        Ok(value) => value,
-        Err(_) => Value::from(text),
+        Some(value) => value,
+        None => Value::from(text),
     }
+}
+
+/// Parses JSON whose strings may contain control characters, which models forget to escape.
+fn parsed(text: &str) -> Option<Value> {
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&escape_controls(text))).ok()
+}
+
+/// Returns JSON with all control characters in strings escaped.
+fn escape_controls(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut brackets = Brackets::default();
+    for one in text.chars() {
+        match one {
+            '\0'..='\u{1f}' if brackets.in_string && !brackets.escaped => {
+                let code = format!("\\u{:04x}", u32::from(one));
+                escaped.push_str(&code);
+            }
+            one => escaped.push(one),
+        }
+        brackets.scan(one.encode_utf8(&mut [0; 4]));
+    }
+    escaped
 }
 
 fn too_much(what: &str) -> ModelError {

@@ -62,9 +62,27 @@ fn parallel_calls_come_in_every_known_way() {
         fragment(None, "", "", &one[3..]),
         fragment(None, "c2", "glob", other),
     ];
-    for fragments in
-        [&by_the_book[..], &everything_repeated[..], &always_index_zero[..], &no_index[..]]
-    {
+    let second_index_changes = [
+        fragment(Some(0), "c1", "glob", &one[..3]),
+        fragment(Some(0), "", "", &one[3..]),
+        fragment(Some(0), "c2", "glob", ""),
+        fragment(Some(1), "", "", &other[..3]),
+        fragment(Some(1), "", "", &other[3..]),
+    ];
+    let arguments_first = [
+        fragment(Some(0), "c1", "", &one[..3]),
+        fragment(Some(0), "", "glob", &one[3..]),
+        fragment(Some(1), "c2", "", other),
+        fragment(Some(1), "", "glob", ""),
+    ];
+    for fragments in [
+        &by_the_book[..],
+        &everything_repeated[..],
+        &always_index_zero[..],
+        &no_index[..],
+        &second_index_changes[..],
+        &arguments_first[..],
+    ] {
         assert_eq!(put_together(fragments), expected());
     }
 }
@@ -75,6 +93,13 @@ fn missing_ids_stay_missing_and_calls_stay_apart() {
         let fragments = [fragment(index, "", "glob", "{}"), fragment(index, "", "glob", "{}")];
         let names: Vec<String> = put_together(&fragments).into_iter().map(|call| call.1).collect();
         assert_eq!(names, ["glob", "glob"]);
+    }
+    for index in [None, Some(0)] {
+        let head = || fragment(index, "", "glob", "");
+        let arguments = || fragment(index, "", "", "{}");
+        let calls = put_together(&[arguments(), head(), arguments(), head()]);
+        let calls: Vec<_> = calls.into_iter().map(|call| (call.1, call.2)).collect();
+        assert_eq!(calls, vec![("glob".to_owned(), json!({})); 2], "arguments before the name");
     }
     let pieces = [fragment(Some(0), "c", "read_", ""), fragment(Some(0), "", "file", "{}")];
     assert_eq!(put_together(&pieces)[0].1, "read_file");
@@ -94,6 +119,8 @@ fn arguments_of_every_kind() {
         (json!("\"{\\\"a\\\":1}\""), json!({"a": 1})),
         (json!("{\"a\":"), json!("{\"a\":")),
         (json!("[1]"), json!([1])),
+        (json!("{\"a\":\"x\ny\tz\\\"\r\"}"), json!({"a": "x\ny\tz\"\r"})),
+        (json!("{\n\"a\":\"x\\\ny\"}"), json!("{\n\"a\":\"x\\\ny\"}")),
         (json!("nonsense"), json!("nonsense")),
     ] {
         let calls = put_together(&[json!({"function": {"name": "f", "arguments": sent}})]);
