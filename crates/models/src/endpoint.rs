@@ -12,6 +12,8 @@ use crate::catalog::Vendor;
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     base: Url,
+    /// True if the user's environment has set the address.
+    is_custom: bool,
     version: Option<String>,
     headers: HeaderMap,
 }
@@ -28,7 +30,8 @@ impl Endpoint {
         environment: &Environment,
         user_agent: Option<HeaderValue>,
     ) -> Result<Self, ModelError> {
-        let base = custom_address(vendor, environment).unwrap_or(&vendor.base_url);
+        let custom = custom_address(vendor, environment);
+        let base = custom.unwrap_or(&vendor.base_url);
         let version = vendor.api_version_variable.as_deref();
         let version = version.and_then(|name| environment.non_empty(name).map(str::to_owned));
         let mut headers = HeaderMap::new();
@@ -46,12 +49,17 @@ impl Endpoint {
         // Headers set by the user take precedence.
         headers.extend(custom_headers(vendor, environment));
         let version = version.or_else(|| vendor.api_version.clone());
-        Ok(Self { base: parse_base(base)?, version, headers })
+        Ok(Self { base: parse_base(base)?, is_custom: custom.is_some(), version, headers })
     }
 
     /// Returns the address that all requests begin with.
     pub(crate) fn base(&self) -> &Url {
         &self.base
+    }
+
+    /// True if the user has set the address: the service may be a gateway, not the vendor.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.is_custom
     }
 
     /// True if the service is on this machine.

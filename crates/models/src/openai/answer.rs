@@ -7,11 +7,10 @@ use pollux_protocol::{FinishReason, ModelError, ModelErrorKind, Part, ResponseCh
 use super::calls::Calls;
 use super::emulation;
 use super::ids::Names;
-use super::reasoning::Gathered;
+use super::reasoning::{Gathered, Reasoning, ReasoningReturn};
 use super::refusal::Refusals;
 use super::splitter::{Segment, Splitter};
 use super::wire::{WireAnswer, WireChoice, WireMessage};
-use crate::catalog::ReasoningKey;
 use crate::surrogates;
 
 /// Maximum size of text that is held back until its meaning is known, in bytes.
@@ -25,8 +24,8 @@ const MAX_THOUGHT: usize = 8 * 1024;
 pub(super) struct Reading {
     /// True if calls are fenced blocks in the text.
     pub(super) emulated: bool,
-    /// Kind of reasoning that must be sent back.
-    pub(super) reasoning: Option<ReasoningKey>,
+    /// Rule for reasoning that is sent back.
+    pub(super) reasoning: ReasoningReturn,
     /// Original names of the functions.
     pub(super) names: Arc<Names>,
     /// Reader of errors that arrive in place of a piece of the response.
@@ -54,8 +53,8 @@ pub(super) struct Answer {
     /// paragraph.
     thought: String,
     calls: Calls,
-    /// Reasoning that must be sent back.
-    reasoning: Option<Gathered>,
+    /// Reasoning that is sent back.
+    reasoning: Gathered,
     finished: bool,
 }
 
@@ -65,7 +64,7 @@ impl Answer {
             splitter: Splitter::new(reading.emulated),
             thought: String::new(),
             calls: Calls::default(),
-            reasoning: reading.reasoning.map(Gathered::new),
+            reasoning: Gathered::new(reading.reasoning.clone()),
             finished: false,
             reading,
         }
@@ -154,13 +153,12 @@ impl Answer {
 
     fn hear(&mut self, message: WireMessage, chunk: &mut ResponseChunk) -> Result<(), ModelError> {
         // Some vendors send the same reasoning under both names.
-        let reasoning = Some(message.reasoning_content.text).filter(|words| !words.is_empty());
-        let reasoning = reasoning.unwrap_or(message.reasoning.text);
-        if let Some(gathered) = &mut self.reasoning {
-            gathered.take(&reasoning, message.reasoning_details);
-        }
-        for words in [reasoning, message.content.thought] {
-            self.think(&words, chunk);
+        let content = &message.reasoning_content.text;
+        let text = if content.is_empty() { &message.reasoning.text } else { content };
+        let details = message.reasoning_details;
+        self.reasoning.take(Reasoning { text, content, details });
+        for words in [text, &message.content.thought] {
+            self.think(words, chunk);
         }
         for words in [message.content.text, message.refusal.text] {
             let segments = self.splitter.push(&words);
@@ -217,7 +215,7 @@ impl Answer {
         self.end_thought(chunk);
         let calls = self.calls.finish(&self.reading.names);
         if !calls.is_empty() {
-            chunk.parts.extend(self.reasoning.as_mut().and_then(Gathered::take_part));
+            chunk.parts.extend(self.reasoning.take_part());
         }
         chunk.parts.extend(calls);
     }

@@ -37,7 +37,7 @@ impl MessagesCache {
         &self,
         body: &mut Body,
         entries: &[Arc<HistoryEntry>],
-        shape: Shape,
+        shape: &Shape,
         first: bool,
     ) -> Result<f64, serde_json::Error> {
         let mut cache = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ impl MessagesCache {
         for entry in entries {
             let content = entry.content();
             let encode = || Ok((encode::pieces(content, shape)?, estimate::content(content)));
-            let (pieces, estimated) = cache.get((entry.serial(), shape), encode)?;
+            let (pieces, estimated) = cache.get((entry.serial(), shape.clone()), encode)?;
             tokens += estimated;
             if !pieces.is_empty() {
                 said.push((content.role, pieces.clone()));
@@ -90,7 +90,7 @@ impl Messages<'_> {
     }
 
     /// Writes the results of tools, then the user message.
-    fn user(&mut self, run: &Run, shape: Shape) {
+    fn user(&mut self, run: &Run, shape: &Shape) {
         let results = || run.iter().map(|(_, pieces)| &pieces.results);
         for results in results().filter(|results| !results.is_empty()) {
             self.begin("");

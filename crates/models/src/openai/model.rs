@@ -13,12 +13,14 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, Reading};
 use super::messages::Shape;
+use super::reasoning::ReasoningReturn;
 use super::refusal;
 use super::request::{self, CallSettings, Encoded, FrameCache};
 use super::service::Service;
 use super::stream;
 use crate::adjustments;
 use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
+use crate::dialect::Connection;
 use crate::exchange::not_encoded;
 use crate::json_answer;
 use crate::local::refreshed_context;
@@ -79,6 +81,17 @@ impl ChatModel {
         limits(context)
     }
 
+    fn reasoning_return(&self) -> ReasoningReturn {
+        let Connection { endpoint, server, .. } = &self.service.connection;
+        match self.quirks.return_reasoning {
+            Some(key) => ReasoningReturn::Vendor(key),
+            None if endpoint.is_custom() || server.is_some() => {
+                ReasoningReturn::Model(self.name.as_str().into())
+            }
+            None => ReasoningReturn::Never,
+        }
+    }
+
     fn shape(&self, emulated: bool) -> Shape {
         Shape {
             emulated,
@@ -86,7 +99,7 @@ impl ChatModel {
             documents: self.quirks.documents,
             audio: self.quirks.audio,
             call_ids: self.quirks.call_ids,
-            reasoning: self.quirks.return_reasoning,
+            reasoning: self.reasoning_return(),
             user_after_tool: self.quirks.user_after_tool,
         }
     }
@@ -147,7 +160,7 @@ impl ChatModel {
         self.check_size(tokens, cancel).await?;
         let reading = Reading {
             emulated,
-            reasoning: self.quirks.return_reasoning,
+            reasoning: self.reasoning_return(),
             names,
             refusals: Arc::clone(&self.service.refusals),
         };

@@ -1,49 +1,77 @@
 //! Reasoning that a vendor requires back together with the calls that it led to, stored as a signed
 //! thought before them.
 
+use std::sync::Arc;
+
 use pollux_protocol::{Opaque, Part};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::catalog::ReasoningKey;
 
 /// Dialect of the opaque bytes.
 const DIALECT: &str = "openai";
 
+/// Key of the opaque bytes with the name of the model that sent the reasoning.
+const MODEL: &str = "model";
+
 /// Maximum size of reasoning that is sent back, in bytes.
 const LIMIT: usize = 1024 * 1024;
 
-/// Reasoning that is collected from the stream: a text or a list, depending on the key.
+/// Rule for sending reasoning back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) enum ReasoningReturn {
+    /// No reasoning is sent back.
+    #[default]
+    Never,
+    /// The vendor gets all reasoning under this key.
+    Vendor(ReasoningKey),
+    /// The model of this name gets its own reasoning under the keys under which it came. For
+    /// services that the catalog does not describe.
+    Model(Arc<str>),
+}
+
+/// Reasoning that is collected from the stream.
 #[derive(Debug)]
 pub(super) struct Gathered {
-    key: ReasoningKey,
-    value: Value,
+    rule: ReasoningReturn,
+    text: String,
+    details: Vec<Value>,
     size: usize,
 }
 
+/// Piece of reasoning.
+pub(super) struct Reasoning<'a> {
+    /// Text, whatever its key.
+    pub(super) text: &'a str,
+    /// Text under the key `reasoning_content`.
+    pub(super) content: &'a str,
+    /// Objects that only the vendor understands.
+    pub(super) details: Option<Value>,
+}
+
 impl Gathered {
-    pub(super) fn new(key: ReasoningKey) -> Self {
-        let value = match key {
-            ReasoningKey::ReasoningContent => Value::String(String::new()),
-            ReasoningKey::ReasoningDetails => Value::Array(Vec::new()),
-        };
-        Self { key, value, size: 0 }
+    pub(super) fn new(rule: ReasoningReturn) -> Self {
+        Self { rule, text: String::new(), details: Vec::new(), size: 0 }
     }
 
-    /// Adds a piece: text, and objects that only the vendor understands.
-    pub(super) fn take(&mut self, words: &str, details: Option<Value>) {
-        match (&mut self.value, details) {
-            (Value::String(text), _) => {
-                self.size += words.len();
-                text.push_str(words);
-            }
-            (Value::Array(all), Some(Value::Array(details))) => {
-                self.size += details.iter().map(|one| one.to_string().len()).sum::<usize>();
-                all.extend(details);
-            }
-            _ => {}
+    /// Adds a piece.
+    pub(super) fn take(&mut self, piece: Reasoning<'_>) {
+        let (text, details) = match self.rule {
+            ReasoningReturn::Never => return,
+            ReasoningReturn::Vendor(ReasoningKey::ReasoningContent) => (piece.text, None),
+            ReasoningReturn::Vendor(ReasoningKey::ReasoningDetails) => ("", piece.details),
+            ReasoningReturn::Model(_) => (piece.content, piece.details),
+        };
+        self.size += text.len();
+        if let Some(Value::Array(details)) = details {
+            self.size += details.iter().map(|one| one.to_string().len()).sum::<usize>();
+            self.details.extend(details);
         }
         if self.size > LIMIT {
-            self.value = Value::Null;
+            self.text = String::new();
+            self.details = Vec::new();
+        } else {
+            self.text.push_str(text);
         }
     }
 
@@ -51,27 +79,51 @@ impl Gathered {
     /// already seen the text. Incomplete reasoning would be refused, so reasoning above the size
     /// limit is dropped completely.
     pub(super) fn take_part(&mut self) -> Option<Part> {
-        let value = std::mem::take(&mut self.value);
-        if self.size == 0 || value.is_null() {
+        let (text, details) = (std::mem::take(&mut self.text), std::mem::take(&mut self.details));
+        if self.size > LIMIT || (text.is_empty() && details.is_empty()) {
             return None;
         }
-        let data = serde_json::json!({ self.key.as_str(): value }).to_string();
+        let mut data = Map::new();
+        if let ReasoningReturn::Model(model) = &self.rule {
+            data.insert(MODEL.to_owned(), Value::from(&**model));
+        }
+        if !text.is_empty() {
+            data.insert(ReasoningKey::ReasoningContent.as_str().to_owned(), text.into());
+        }
+        if !details.is_empty() {
+            data.insert(ReasoningKey::ReasoningDetails.as_str().to_owned(), details.into());
+        }
+        let data = Value::from(data).to_string();
         let opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
         Some(Part { opaque, ..Part::thought("") })
     }
 }
 
-/// Returns the reasoning that a part contains under a key. In older session files it is part of the
-/// call.
-pub(super) fn carried(part: &Part, key: ReasoningKey) -> Option<Value> {
-    let opaque = part.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT)?;
+/// Returns the keys of a message that send the reasoning of a part back; empty if there are none.
+/// In older session files the reasoning is part of the call.
+pub(super) fn carried(part: &Part, rule: &ReasoningReturn) -> Map<String, Value> {
+    let mut keys = Map::new();
+    let opaque = part.opaque.as_ref().filter(|opaque| opaque.dialect == DIALECT);
     // A session file may contain anything.
-    let mut value: Value = serde_json::from_str(&opaque.data).ok()?;
-    let value = value.get_mut(key.as_str())?.take();
-    match key {
-        ReasoningKey::ReasoningContent => value.is_string().then_some(value),
-        ReasoningKey::ReasoningDetails => value.is_array().then_some(value),
+    let data = opaque.and_then(|opaque| serde_json::from_str::<Value>(&opaque.data).ok());
+    let Some(Value::Object(mut data)) = data else { return keys };
+    for key in [ReasoningKey::ReasoningContent, ReasoningKey::ReasoningDetails] {
+        let is_wanted = match rule {
+            ReasoningReturn::Never => false,
+            ReasoningReturn::Vendor(wanted) => *wanted == key,
+            ReasoningReturn::Model(model) => {
+                data.get(MODEL).and_then(Value::as_str) == Some(&**model)
+            }
+        };
+        let value = data.remove(key.as_str()).filter(|value| match key {
+            ReasoningKey::ReasoningContent => value.is_string(),
+            ReasoningKey::ReasoningDetails => value.is_array(),
+        });
+        if let (true, Some(value)) = (is_wanted, value) {
+            keys.insert(key.as_str().to_owned(), value);
+        }
     }
+    keys
 }
 
 #[cfg(test)]
@@ -80,31 +132,62 @@ mod tests {
 
     use super::*;
 
+    const CONTENT: ReasoningReturn = ReasoningReturn::Vendor(ReasoningKey::ReasoningContent);
+    const DETAILS: ReasoningReturn = ReasoningReturn::Vendor(ReasoningKey::ReasoningDetails);
+
+    fn model(name: &str) -> ReasoningReturn {
+        ReasoningReturn::Model(name.into())
+    }
+
+    fn piece(content: &str, details: Option<Value>) -> Reasoning<'_> {
+        Reasoning { text: content, content, details }
+    }
+
+    fn keys(part: &Part, rule: &ReasoningReturn) -> Value {
+        Value::from(carried(part, rule))
+    }
+
     #[test]
     fn what_is_gathered_comes_back_under_its_key_only() {
-        let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
-        gathered.take("one ", Some(json!([{"type": "x"}])));
-        gathered.take("two", None);
+        let mut gathered = Gathered::new(CONTENT);
+        gathered.take(piece("one ", Some(json!([{"type": "x"}]))));
+        gathered.take(Reasoning { text: "two", content: "", details: None });
         let thought = gathered.take_part().unwrap();
         assert!(thought.is_signed_thought() && thought.as_thought() == Some(""));
-        assert_eq!(carried(&thought, ReasoningKey::ReasoningContent), Some(json!("one two")));
-        assert_eq!(carried(&thought, ReasoningKey::ReasoningDetails), None);
+        assert_eq!(keys(&thought, &CONTENT), json!({"reasoning_content": "one two"}));
+        for rule in [DETAILS, ReasoningReturn::Never, model("m")] {
+            assert_eq!(keys(&thought, &rule), json!({}), "{rule:?}");
+        }
         assert_eq!(gathered.take_part(), None);
 
         let opaque = Some(Opaque { dialect: "gemini".to_owned(), data: "QQ==".to_owned() });
         let other = Part { opaque, ..thought };
-        assert_eq!(carried(&other, ReasoningKey::ReasoningContent), None);
+        assert_eq!(keys(&other, &CONTENT), json!({}));
+    }
+
+    #[test]
+    fn a_model_of_an_unknown_service_gets_its_own_reasoning_only() {
+        let mut gathered = Gathered::new(model("m"));
+        gathered.take(piece("hm", Some(json!([{"type": "x"}]))));
+        // A text under another key is not sent back under this one.
+        gathered.take(Reasoning { text: "shown", content: "", details: None });
+        let thought = gathered.take_part().unwrap();
+        let own = json!({"reasoning_content": "hm", "reasoning_details": [{"type": "x"}]});
+        assert_eq!(keys(&thought, &model("m")), own);
+        assert_eq!(keys(&thought, &model("other")), json!({}));
+        // A vendor that requires reasoning gets all that there is.
+        assert_eq!(keys(&thought, &CONTENT), json!({"reasoning_content": "hm"}));
     }
 
     #[test]
     fn too_much_is_dropped_whole() {
-        let mut gathered = Gathered::new(ReasoningKey::ReasoningDetails);
-        gathered.take("", Some(json!(["x".repeat(LIMIT), "y"])));
-        gathered.take("", Some(json!(["z"])));
+        let mut gathered = Gathered::new(DETAILS);
+        gathered.take(piece("", Some(json!(["x".repeat(LIMIT), "y"]))));
+        gathered.take(piece("", Some(json!(["z"]))));
         assert_eq!(gathered.take_part(), None);
-        let mut gathered = Gathered::new(ReasoningKey::ReasoningContent);
-        gathered.take(&"x".repeat(LIMIT), None);
-        gathered.take("y", None);
+        let mut gathered = Gathered::new(CONTENT);
+        gathered.take(piece(&"x".repeat(LIMIT), None));
+        gathered.take(piece("y", None));
         assert_eq!(gathered.take_part(), None);
     }
 }

@@ -137,7 +137,7 @@ pub(super) fn encode(
     let frame = frames.get(request, settings)?;
     let mut body = Body::default();
     body.bytes(&frame.head);
-    let shape = frame.settings.shape;
+    let shape = &frame.settings.shape;
     let said = messages.write(&mut body, &request.entries, shape, !frame.instructed)?;
     body.bytes(&frame.tail);
     let tokens = (frame.tokens + said) as u64;

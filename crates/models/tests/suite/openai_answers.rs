@@ -1,5 +1,5 @@
 use futures::StreamExt;
-use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Part, Usage};
+use pollux_protocol::{CancellationToken, FinishReason, ModelErrorKind, Opaque, Part, Usage};
 use pollux_testkit::{ModelReply, ModelServer, ReplyContent, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -43,11 +43,15 @@ async fn an_answer_streams_with_thoughts_calls_and_usage() {
     script(&server, CHAT, vec![body(bytes)]);
     let chunks = answer(&openai(&server, "gpt-x").await).await.unwrap();
     let parts: Vec<Part> = chunks.iter().flat_map(|chunk| chunk.parts.clone()).collect();
+    let data = json!({"model": "gpt-x", "reasoning_content": "hm"}).to_string();
+    let opaque = Some(Opaque { dialect: "openai".to_owned(), data });
+    let returned = Part { opaque, ..Part::thought("") };
     assert_eq!(
         parts,
         [
             Part::thought("hm"),
             Part::text("Look:"),
+            returned,
             Part::call("a", "glob", json!({})),
             Part::call("b", "glob", json!("{\"p\": broken")),
         ]

@@ -1,5 +1,7 @@
 //! Runs with a service that supports Chat Completions.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pollux_testkit::{Finished, Pollux, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -14,12 +16,16 @@ const FILTERED: &str = "The answer was cut off by a content filter (finish reaso
 
 /// Creates a stage whose service always answers with these payloads.
 fn stage(payloads: &[Value]) -> Stage {
-    let events: Vec<String> =
-        payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
-    let events = events.concat();
+    let events = events(payloads);
     let stage = Stage::new();
     stage.server.route(CHAT, move |_| reply().status(200, events.clone().into_bytes()));
     stage
+}
+
+fn events(payloads: &[Value]) -> String {
+    let events: Vec<String> =
+        payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+    events.concat()
 }
 
 fn delta(content: &str) -> Value {
@@ -81,6 +87,39 @@ fn an_answer_at_the_output_limit_is_a_failure_except_for_gemini() {
         let gemini = Stage::with([reply().text("half").finish("MAX_TOKENS")]);
         assert_truncation_is_reported(format, TRUNCATED, &gemini.prompt(format, "go"));
     }
+}
+
+#[test]
+fn a_gateway_gets_the_reasoning_back_that_it_sent_with_a_call() {
+    let stage = Stage::new();
+    let call = json!({"index": 0, "id": "a", "type": "function",
+        "function": {"name": "list_directory", "arguments": "{\"dir_path\": \".\"}"}});
+    let think = |text: &str| json!({"choices": [{"delta": {"reasoning_content": text}}]});
+    let called = json!({"choices": [{"delta": {"tool_calls": [call]}}]});
+    let first = events(&[think("Hm, "), think("look."), called, finish("tool_calls")]);
+    let then = events(&[think("Done."), delta("ok"), finish("stop")]);
+    let count = AtomicUsize::new(0);
+    stage.server.route(CHAT, move |_| {
+        let is_first = count.fetch_add(1, Ordering::Relaxed) == 0;
+        reply().status(200, if is_first { &first } else { &then }.clone().into_bytes())
+    });
+    let sent_back = || {
+        let request = stage.server.last_request().body;
+        let messages = request["messages"].as_array().unwrap().clone();
+        let calling = messages.iter().find(|message| !message["tool_calls"].is_null()).unwrap();
+        calling.get("reasoning_content").cloned()
+    };
+    let ask = |model: &str, resumed: &[&str]| {
+        let run = program(&stage).args(["-m", model, "-p", "go"]).args(resumed).run();
+        run.assert_code(0);
+        assert_eq!(run.stdout_text(), "ok\n", "a thought is not part of the answer");
+    };
+    ask("openai/m", &[]);
+    assert_eq!(sent_back(), Some(json!("Hm, look.")));
+    ask("openai/m", &["--resume", "latest"]);
+    assert_eq!(sent_back(), Some(json!("Hm, look.")));
+    ask("openai/other", &["--resume", "latest"]);
+    assert_eq!(sent_back(), None, "another model did not send it");
 }
 
 fn before_the_end(reason: &str) -> String {

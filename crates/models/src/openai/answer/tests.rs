@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::ReasoningKey;
 
 fn decode(value: &Value) -> Result<ResponseChunk, ModelError> {
     decode_chat_chunk(value.to_string().as_bytes())
@@ -145,7 +146,10 @@ fn calls_come_whole_with_the_finish_and_their_own_names() {
 
 #[test]
 fn reasoning_that_is_wanted_back_is_a_signed_thought_before_the_calls() {
-    let reading = Reading { reasoning: Some(ReasoningKey::ReasoningDetails), ..Reading::default() };
+    let reading = {
+        let reasoning = ReasoningReturn::Vendor(ReasoningKey::ReasoningDetails);
+        Reading { reasoning, ..Reading::default() }
+    };
     let call = |index: u64| json!({"index": index, "function": {"name": "f", "arguments": "{}"}});
     let whole = read(
         reading.clone(),

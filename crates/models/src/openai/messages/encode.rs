@@ -38,7 +38,7 @@ pub(in crate::openai) fn escaped(text: &str) -> Result<Bytes, serde_json::Error>
     Ok(json.slice(1..json.len() - 1))
 }
 
-pub(super) fn pieces(content: &Content, shape: Shape) -> Result<Pieces, serde_json::Error> {
+pub(super) fn pieces(content: &Content, shape: &Shape) -> Result<Pieces, serde_json::Error> {
     let mut draft = Draft::new(shape);
     for part in &content.parts {
         draft.carry(part);
@@ -50,8 +50,8 @@ pub(super) fn pieces(content: &Content, shape: Shape) -> Result<Pieces, serde_js
 }
 
 /// Lists that grow part by part.
-struct Draft {
-    shape: Shape,
+struct Draft<'a> {
+    shape: &'a Shape,
     results: Vec<u8>,
     /// Text and media in their order.
     said: Vec<MessageContent>,
@@ -64,8 +64,8 @@ enum MessageContent {
     Media(Value),
 }
 
-impl Draft {
-    fn new(shape: Shape) -> Self {
+impl<'a> Draft<'a> {
+    fn new(shape: &'a Shape) -> Self {
         let (results, calls, reasoning) = (Vec::new(), Vec::new(), Vec::new());
         Self { shape, results, said: Vec::new(), calls, reasoning }
     }
@@ -97,13 +97,13 @@ impl Draft {
 
     /// Stores the reasoning that is sent back with the calls.
     fn carry(&mut self, part: &Part) {
-        if let Some(key) = self.shape.reasoning
-            && !self.shape.emulated
-            && self.reasoning.is_empty()
-            && let Some(value) = reasoning::carried(part, key)
-        {
-            self.reasoning = format!("\"{}\":{value}", key.as_str()).into_bytes();
+        if self.shape.emulated || !self.reasoning.is_empty() {
+            return;
         }
+        let keys = reasoning::carried(part, &self.shape.reasoning);
+        let keys: Vec<String> =
+            keys.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        self.reasoning = keys.join(",").into_bytes();
     }
 
     fn say(&mut self, words: &str) {

@@ -1,9 +1,10 @@
 //! Capabilities of the service and the model that determine the form of messages.
 
-use crate::catalog::{CallIds, ReasoningKey};
+use super::super::reasoning::ReasoningReturn;
+use crate::catalog::CallIds;
 
 /// Capabilities of the service and the model; the form of messages depends on nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::openai) struct Shape {
     /// True if calls and results are sent as text.
     pub(in crate::openai) emulated: bool,
@@ -11,6 +12,6 @@ pub(in crate::openai) struct Shape {
     pub(in crate::openai) documents: bool,
     pub(in crate::openai) audio: bool,
     pub(in crate::openai) call_ids: CallIds,
-    pub(in crate::openai) reasoning: Option<ReasoningKey>,
+    pub(in crate::openai) reasoning: ReasoningReturn,
     pub(in crate::openai) user_after_tool: bool,
 }

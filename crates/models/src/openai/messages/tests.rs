@@ -3,6 +3,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::reasoning::ReasoningReturn;
 use super::*;
 use crate::catalog::{CallIds, ReasoningKey};
 use crate::entry_cache::KEPT_FOR_REQUESTS;
@@ -13,7 +14,7 @@ const SHAPE: Shape = Shape {
     documents: false,
     audio: false,
     call_ids: CallIds::Standard,
-    reasoning: None,
+    reasoning: ReasoningReturn::Never,
     user_after_tool: true,
 };
 
@@ -28,7 +29,7 @@ fn model(parts: Vec<Part>) -> Arc<HistoryEntry> {
 fn written(cache: &MessagesCache, entries: &[Arc<HistoryEntry>], shape: Shape) -> String {
     let mut body = Body::default();
     body.text("[");
-    cache.write(&mut body, entries, shape, true).unwrap();
+    cache.write(&mut body, entries, &shape, true).unwrap();
     body.text("]");
     String::from_utf8(body.finish().concat()).unwrap()
 }
@@ -135,19 +136,22 @@ fn other_kinds_of_media() {
 #[test]
 fn reasoning_goes_back_only_to_who_wants_it() {
     let data = json!({"reasoning_content": "hm"}).to_string();
-    let wanting = Shape { reasoning: Some(ReasoningKey::ReasoningContent), ..SHAPE };
-    let sent = |dialect: &str, shape| {
+    let wanting = || {
+        let reasoning = ReasoningReturn::Vendor(ReasoningKey::ReasoningContent);
+        Shape { reasoning, ..SHAPE }
+    };
+    let sent = |dialect: &str, shape: Shape| {
         let opaque = Some(Opaque { dialect: dialect.to_owned(), data: data.clone() });
         let thought = Part { opaque, ..Part::thought("hm") };
         let entries = [model(vec![thought, Part::call("a", "glob", json!({}))])];
-        let sent = messages(&entries, shape)[0].clone();
+        let sent = messages(&entries, shape.clone())[0].clone();
         assert_eq!(sent["content"] == Value::Null, !shape.emulated, "a thought is no text");
         sent.get("reasoning_content").cloned()
     };
-    assert_eq!(sent("openai", wanting), Some(json!("hm")));
+    assert_eq!(sent("openai", wanting()), Some(json!("hm")));
     assert_eq!(sent("openai", SHAPE), None);
-    assert_eq!(sent("openai", Shape { emulated: true, ..wanting }), None);
-    assert_eq!(sent("anthropic", wanting), None);
+    assert_eq!(sent("openai", Shape { emulated: true, ..wanting() }), None);
+    assert_eq!(sent("anthropic", wanting()), None);
 }
 
 #[test]
@@ -156,7 +160,7 @@ fn entries_are_encoded_once_and_forgotten_when_unused() {
     let long = user(vec![Part::text("x".repeat(Body::COPIED))]);
     let pointer = || {
         let mut body = Body::default();
-        cache.write(&mut body, std::slice::from_ref(&long), SHAPE, true).unwrap();
+        cache.write(&mut body, std::slice::from_ref(&long), &SHAPE, true).unwrap();
         let pieces = body.finish();
         assert_eq!(pieces.len(), 3);
         pieces[1].as_ptr()

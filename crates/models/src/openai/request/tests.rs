@@ -1,6 +1,7 @@
 use pollux_protocol::{Content, HistoryEntry, Part};
 use pretty_assertions::assert_eq;
 
+use super::super::reasoning::ReasoningReturn;
 use super::*;
 use crate::catalog::CallIds;
 
@@ -10,7 +11,7 @@ const SHAPE: Shape = Shape {
     documents: false,
     audio: false,
     call_ids: CallIds::Standard,
-    reasoning: None,
+    reasoning: ReasoningReturn::Never,
     user_after_tool: true,
 };
 
