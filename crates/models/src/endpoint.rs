@@ -3,8 +3,9 @@
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use pollux_config::Environment;
+use pollux_net::is_loopback;
 use pollux_protocol::{ModelError, ModelErrorKind};
-use url::{Host, Url};
+use url::Url;
 
 use crate::catalog::Vendor;
 
@@ -62,6 +63,12 @@ impl Endpoint {
         self.is_custom
     }
 
+    /// Returns host and port of the address that the user has set, for messages.
+    pub(crate) fn gateway(&self) -> Option<String> {
+        let host = self.base.host_str().filter(|_| self.is_custom)?;
+        Some(self.base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
+    }
+
     /// True if the service is on this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.base)
@@ -82,16 +89,6 @@ impl Endpoint {
             segments.pop_if_empty().extend(version).extend(path.split('/'));
         }
         pollux_net::HttpRequest { method, url, headers: self.headers.clone(), body }
-    }
-}
-
-/// True if the host of an address is this machine.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-        None => false,
     }
 }
 

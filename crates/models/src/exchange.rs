@@ -11,7 +11,6 @@ use pollux_net::{
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListener, RetryNotice};
 use serde::Deserialize;
 
-use crate::endpoint::is_loopback;
 use crate::failure::{self, RefusalReader};
 
 /// Maximum size of a response that is not streamed, in bytes.
@@ -95,7 +94,7 @@ impl Exchange {
         let outcome = retry(
             rules,
             |_attempt| send(call.request.clone()),
-            |error| self.advice(call, error),
+            |error| self.advice(call.refusals, error),
             |notice| {
                 if let Some(listener) = call.on_retry {
                     listener(RetryNotice {
@@ -118,9 +117,9 @@ impl Exchange {
 
 impl Exchange {
     /// Returns whether to retry after a failed attempt.
-    fn advice(&self, call: &Call<'_>, error: &Error) -> RetryAdvice {
-        let advice = failure::advice(call.refusals, error, self.retry_fetch_errors);
-        if !failure::is_unreached(error, is_loopback(&call.request.url)) {
+    fn advice(&self, refusals: &dyn RefusalReader, error: &Error) -> RetryAdvice {
+        let advice = failure::advice(refusals, error, self.retry_fetch_errors);
+        if !failure::is_unreached(error) {
             self.was_reached.store(true, Ordering::Relaxed);
         }
         match advice {

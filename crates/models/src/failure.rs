@@ -53,10 +53,10 @@ pub(crate) fn advice(
 
 /// True if an attempt ended before anything was reached: the name of the host was not resolved, or
 /// no program listens at an address of this machine.
-pub(crate) fn is_unreached(error: &Error, is_loopback: bool) -> bool {
+pub(crate) fn is_unreached(error: &Error) -> bool {
     match error {
         Error::Dns { .. } => true,
-        Error::Connect { code, .. } => is_loopback && *code == "ECONNREFUSED",
+        Error::Connect { is_loopback, code, .. } => *is_loopback && *code == "ECONNREFUSED",
         _ => false,
     }
 }
@@ -71,14 +71,19 @@ pub(crate) fn class(error: &Error) -> String {
 
 /// Returns a short reason for the user, who waits for the next attempt.
 pub(crate) fn reason(reader: &dyn RefusalReader, error: &Error) -> String {
-    match error {
+    let mut reason = match error {
         Error::Status(refusal) => {
             let refusal = reader.read(refusal);
             let message = refusal.shown.lines().next().filter(|line| !line.starts_with('<'));
             format!("{} {}", refusal.status, message.unwrap_or_default()).trim_end().to_owned()
         }
         other => other.to_string(),
+    };
+    // A sentence follows.
+    if !reason.ends_with(['.', '!', '?', ':']) {
+        reason.push('.');
     }
+    reason
 }
 
 /// Converts a failure before the response began, after the last attempt.
@@ -117,7 +122,7 @@ fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
                 reader.address_source()
             )
         }
-        Error::Connect { .. } | Error::Dns { .. } => {
+        Error::Connect { .. } | Error::Dns { .. } | Error::Unanswered { .. } => {
             "Check the network; behind a proxy, set HTTPS_PROXY (and NO_PROXY for hosts that need no proxy).".to_owned()
         }
         Error::Timeout { phase: TimeoutPhase::Connect, .. } => {

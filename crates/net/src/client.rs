@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::error::{Error, RedirectReason, TimeoutPhase, host_and_port};
+use crate::error::{Error, RedirectReason, TimeoutPhase, host_and_port, is_loopback};
 use crate::public::PublicOnly;
 
 mod certificates;
@@ -24,6 +24,7 @@ mod options;
 mod proxy;
 mod request;
 mod response;
+mod reuse;
 mod trace;
 
 pub use certificates::install_crypto_provider;
@@ -38,10 +39,14 @@ use certificates::Roots;
 use exchange::Exchange;
 use proxy::ProxyRule;
 use request::SendProgress;
+use reuse::WatchConnector;
 use trace::TracedRequest;
 
 /// Maximum number of redirects that are followed within one origin.
 const MAX_REDIRECTS: usize = 3;
+
+/// Maximum number of closed connections over which one request is sent, one after the other.
+const MAX_STALE: usize = 8;
 
 /// HTTP client. Clones share their connections.
 ///
@@ -195,6 +200,10 @@ impl HttpClient {
         let built = self.shared.client_for(&request.url).await?;
         let exchange = Exchange {
             proxy: self.shared.proxy_for(&request.url).map(ProxyRule::name),
+            is_loopback: self
+                .shared
+                .proxy_for(&request.url)
+                .map_or_else(|| is_loopback(&request.url), ProxyRule::is_loopback),
             certificate_notes: built.certificate_notes.clone(),
             connect_timeout: self.shared.options.connect_timeout,
             host,
@@ -204,19 +213,36 @@ impl HttpClient {
         let mut traced = trace.map(|trace| {
             TracedRequest::start(trace, &request.method, &request.url, exchange.proxy.as_deref())
         });
-        let progress = SendProgress::start();
-        let sending = client.execute(request.build(&progress));
-        let limit = self.shared.options.headers_timeout;
-        let Some(answer) = within(limit, &progress, sending).await else {
-            let phase = TimeoutPhase::Headers;
-            return Err(Error::Timeout { phase, host: exchange.host, limit });
-        };
-        let answer = answer.map_err(|error| exchange.request_failed(&error))?;
+        let answer = self.answered(client, request, &exchange).await?;
         let idle = self.shared.options.idle_timeout;
         if let Some(traced) = &mut traced {
             traced.answered(answer.status());
         }
         Ok(Response::new(answer, exchange, idle, cancel.clone()).traced(traced))
+    }
+
+    /// Returns the beginning of the response. A request over a connection that the server has
+    /// closed since the last response is sent again at once.
+    async fn answered(
+        &self,
+        client: &reqwest::Client,
+        request: &HttpRequest,
+        exchange: &Exchange,
+    ) -> Result<reqwest::Response, Error> {
+        let mut stale = 0;
+        loop {
+            let progress = SendProgress::start();
+            let sending = reuse::watched(client.execute(request.build(&progress)));
+            let limit = self.shared.options.headers_timeout;
+            let Some((answer, is_reused)) = within(limit, &progress, sending).await else {
+                let phase = TimeoutPhase::Headers;
+                return Err(Error::Timeout { phase, host: exchange.host.clone(), limit });
+            };
+            match answer.map_err(|error| exchange.request_failed(&error)) {
+                Err(Error::Unanswered { .. }) if is_reused && stale < MAX_STALE => stale += 1,
+                answer => return answer,
+            }
+        }
     }
 }
 
@@ -260,6 +286,7 @@ impl Shared {
         let builder = reqwest::Client::builder()
             .user_agent(self.options.user_agent.clone())
             .connect_timeout(self.options.connect_timeout)
+            .connector_layer(WatchConnector)
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             // The proxy variables of the environment are read by our own rules only.

@@ -3,12 +3,13 @@
 //! Every variant knows the error code that Node's `fetch` would report for the same failure,
 //! because the retry table of Gemini CLI 0.61 uses those codes.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use url::Url;
+use url::{Host, Url};
 
 use crate::retry::{Cancelled, RetryAdvice, retry_after};
 use crate::sse::SseError;
@@ -38,12 +39,24 @@ const RETRYABLE_CODES: [&str; 12] = [
 /// without their query.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The connection could not be made, or it broke before the response began.
+    /// The connection could not be made.
     #[error("cannot reach {host}: {cause}")]
     Connect {
         /// Host and port of the connection.
         host: String,
+        /// True if the server, or the proxy that was to connect to it, is on this machine.
+        is_loopback: bool,
         /// Message of the operating system.
+        cause: String,
+        /// Nearest Node error code.
+        code: &'static str,
+    },
+    /// The connection broke before the response began.
+    #[error("no answer from {host}: {cause}")]
+    Unanswered {
+        /// Host and port of the connection.
+        host: String,
+        /// Description of the failure.
         cause: String,
         /// Nearest Node error code.
         code: &'static str,
@@ -226,9 +239,10 @@ impl Error {
     /// reports no code.
     pub fn node_code(&self) -> Option<&'static str> {
         match self {
-            Self::Connect { code, .. } | Self::Tls { code, .. } | Self::BodyBroken { code, .. } => {
-                Some(code)
-            }
+            Self::Connect { code, .. }
+            | Self::Unanswered { code, .. }
+            | Self::Tls { code, .. }
+            | Self::BodyBroken { code, .. } => Some(code),
             Self::Dns { temporary: true, .. } => Some("EAI_AGAIN"),
             Self::Dns { temporary: false, .. } => Some("ENOTFOUND"),
             Self::Timeout { phase: TimeoutPhase::Connect, .. } => Some("UND_ERR_CONNECT_TIMEOUT"),
@@ -254,9 +268,10 @@ impl Error {
     /// not be trusted on the next attempt either.
     pub fn is_retryable_transport(&self) -> bool {
         match self {
-            Self::Connect { .. } | Self::BodyBroken { .. } | Self::Stream(SseError::Incomplete) => {
-                true
-            }
+            Self::Connect { .. }
+            | Self::Unanswered { .. }
+            | Self::BodyBroken { .. }
+            | Self::Stream(SseError::Incomplete) => true,
             other => other.node_code().is_some_and(is_retryable_code),
         }
     }
@@ -294,6 +309,20 @@ pub(crate) fn host_and_port(url: &Url) -> Result<String, Error> {
             url: format!("{}:…", url.scheme()),
             cause: "only http and https addresses can be requested".to_owned(),
         }),
+    }
+}
+
+/// True if the host of an address is this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        // In addresses of SOCKS proxies, IPv4 addresses are names.
+        Some(Host::Domain(name)) => {
+            name.eq_ignore_ascii_case("localhost")
+                || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
+        }
+        None => false,
     }
 }
 

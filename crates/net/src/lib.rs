@@ -28,7 +28,7 @@ pub use client::{
     ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace, Response,
     install_crypto_provider,
 };
-pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_retryable_code};
+pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_loopback, is_retryable_code};
 pub use pages::{Page, PageClient, Reach};
 pub use retry::{
     Backoff, Cancelled, FailedAttempt, RETRY_BASE_VARIABLE, Retry, RetryAdvice, retry,

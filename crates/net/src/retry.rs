@@ -171,9 +171,12 @@ where
 }
 
 /// Returns the delay that a server asks for in `retry-after-ms` or `Retry-After` (RFC 9110
-/// §10.2.3, seconds or a date).
+/// §10.2.3, seconds or a date). LiteLLM passes the headers of the vendor on under another name.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let text = |name: &str| {
+        let passed_on = || headers.get(format!("llm_provider-{name}"));
+        headers.get(name).or_else(passed_on)?.to_str().ok().map(str::trim)
+    };
     if let Some(milliseconds) = text("retry-after-ms").and_then(|text| text.parse().ok()) {
         return Some(Duration::from_millis(milliseconds));
     }

@@ -59,7 +59,7 @@ async fn every_refusal_is_understood() {
 #[tokio::test]
 async fn what_passes_is_tried_again_and_reported() {
     let server = ModelServer::start();
-    server.stream(errors::plain(503)).stream(reply().hang_up()).stream(reply().text("at last"));
+    server.stream(reply().hang_up()).stream(errors::plain(503)).stream(reply().text("at last"));
     let notices: Arc<Mutex<Vec<RetryNotice>>> = Arc::default();
     let on_retry = Arc::clone(&notices);
     let request = ModelRequest {
@@ -74,9 +74,9 @@ async fn what_passes_is_tried_again_and_reported() {
     let notices = notices.lock().unwrap();
     assert_eq!(notices.len(), 2);
     assert_eq!((notices[0].attempt, notices[0].max_attempts), (1, 10));
-    assert_eq!(notices[0].reason, "503 upstream said 503");
-    assert_eq!(notices[0].error_type, "ApiError");
-    assert_eq!(notices[1].error_type, "ECONNRESET");
+    assert_eq!(notices[0].error_type, "ECONNRESET");
+    assert_eq!(notices[1].reason, "503 upstream said 503.");
+    assert_eq!(notices[1].error_type, "ApiError");
 }
 
 #[tokio::test]

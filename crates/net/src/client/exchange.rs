@@ -19,6 +19,8 @@ pub(super) struct Exchange {
     pub(super) host: String,
     /// Proxy that the request goes through, without credentials.
     pub(super) proxy: Option<String>,
+    /// True if the connection is made to this machine: to the proxy, or else to the host.
+    pub(super) is_loopback: bool,
     /// Problems while loading certificates, for the hint.
     pub(super) certificate_notes: Vec<String>,
     /// Time limit for connecting.
@@ -54,7 +56,12 @@ impl Exchange {
             return Error::InvalidUrl { url: self.host.clone(), cause: innermost(error) };
         }
         let (code, cause) = broken_connection(error);
-        Error::Connect { host: self.peer(), cause, code }
+        let host = self.peer();
+        if error.is_connect() {
+            Error::Connect { host, is_loopback: self.is_loopback, cause, code }
+        } else {
+            Error::Unanswered { host, cause, code }
+        }
     }
 
     /// Returns the error for a failure while the response body was read.

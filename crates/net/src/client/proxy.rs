@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::{Host, Url};
 
 use super::options::ProxySetting;
-use crate::error::Error;
+use crate::error::{Error, is_loopback};
 
 /// List of hosts that are reached without the proxy.
 ///
@@ -169,6 +169,11 @@ impl ProxyRule {
 
     pub(super) fn is_https(&self) -> bool {
         self.url.scheme() == "https"
+    }
+
+    /// True if the proxy is on this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        is_loopback(&self.url)
     }
 
     /// Returns the scheme, host and port, without credentials.

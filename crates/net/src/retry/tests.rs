@@ -210,6 +210,7 @@ fn retry_after_reads_seconds_milliseconds_and_dates() {
         retry_after(&headers)
     };
     assert_eq!(read("retry-after", "12"), Some(S(12)));
+    assert_eq!(read("llm_provider-retry-after", "60"), Some(S(60)));
     assert_eq!(read("retry-after-ms", "1500"), Some(Duration::from_millis(1_500)));
     assert_eq!(read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
     let future = read("retry-after", "Fri, 31 Dec 2100 23:59:59 GMT").unwrap();

@@ -1,5 +1,7 @@
 //! Servers that close the connection, stall or send invalid responses.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,6 +9,7 @@ use pollux_net::{Error, HttpRequest, TimeoutPhase};
 use pollux_testkit::StoppedClock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::server::{canned, client, client_with, get, raw, read_head};
 
@@ -29,6 +32,46 @@ async fn the_server_hangs_up_before_it_answers() {
     let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.node_code(), Some("ECONNRESET"), "{error:?}");
     assert!(error.is_retryable_transport());
+}
+
+/// Starts a server that answers this number of requests of each connection, and closes the
+/// connection when the next request arrives. Returns its address and the number of connections.
+async fn closing_after(requests: usize) -> (Url, Arc<AtomicUsize>) {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    let base = raw(move |mut socket| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async move {
+            for _ in 0..requests {
+                read_head(&mut socket).await;
+                let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                socket.write_all(answer).await.unwrap();
+            }
+            read_head(&mut socket).await;
+        }
+    })
+    .await;
+    (base, connections)
+}
+
+#[tokio::test]
+async fn a_request_on_a_connection_that_was_closed_is_sent_again_at_once() {
+    let (base, connections) = closing_after(1).await;
+    let client = client();
+    let cancel = CancellationToken::new();
+    let large = vec![Bytes::from(vec![b' '; 300 * 1024])];
+    for (number, body) in [Vec::new(), Vec::new(), large].into_iter().enumerate() {
+        let request = HttpRequest { body, ..get(&base, "") };
+        let answer = client.send(request, &cancel).await.unwrap().bytes(9).await.unwrap();
+        assert_eq!(&answer[..], b"ok");
+        assert_eq!(connections.load(Ordering::Relaxed), number + 1);
+    }
+    // A new connection that is closed is a failure of the server.
+    let (base, connections) = closing_after(0).await;
+    let error = client.send(get(&base, ""), &cancel).await.unwrap_err();
+    assert!(matches!(error, Error::Unanswered { .. }), "{error:?}");
+    assert!(error.to_string().starts_with("no answer from 127.0.0.1:"), "{error}");
+    assert_eq!(connections.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
@@ -101,7 +144,7 @@ async fn the_answer_breaks_off() {
 async fn the_answer_is_no_http() {
     let base = canned("SSH-2.0-OpenSSH_9.2\r\n\r\n").await;
     let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
-    assert!(matches!(error, Error::Connect { .. }), "{error:?}");
+    assert!(matches!(error, Error::Unanswered { .. }), "{error:?}");
 }
 
 #[tokio::test]
@@ -115,7 +158,7 @@ async fn endless_headers_do_not_fill_memory() {
     })
     .await;
     let error = client().send(get(&base, ""), &CancellationToken::new()).await.unwrap_err();
-    assert!(matches!(error, Error::Connect { .. }), "{error:?}");
+    assert!(matches!(error, Error::Unanswered { .. }), "{error:?}");
 }
 
 /// Cancels after the server has sent `answer_so_far`. The caller must return immediately, and the

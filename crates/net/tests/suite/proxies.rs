@@ -74,6 +74,7 @@ async fn an_unreachable_proxy_is_named_without_its_password() {
     let request = HttpRequest::get("http://model.example/".parse().unwrap());
     let error = client.send(request, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.node_code(), Some("ECONNREFUSED"), "{error:?}");
+    assert!(matches!(error, Error::Connect { is_loopback: true, .. }), "{error:?}");
     let message = error.to_string();
     assert!(
         message.contains("model.example:80 (through the proxy http://127.0.0.1:1)"),
