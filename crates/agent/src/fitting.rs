@@ -217,6 +217,10 @@ impl Fitting {
     ) -> Result<bool, JournalError> {
         self.changed();
         let proposed = self.shortened(conversation, cause, occasion, before).await;
+        // A conversation that does not become shorter would be refused again.
+        let size_before = size(conversation.history(), occasion);
+        let proposed =
+            proposed.filter(|(proposal, _)| size(&proposal.history, occasion) < size_before);
         if occasion.cancel.is_cancelled() {
             return Ok(false);
         }

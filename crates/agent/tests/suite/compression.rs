@@ -204,6 +204,20 @@ async fn after_a_failed_compression_the_conversation_must_grow_before_the_next()
     assert_eq!(talk.models.generated().len(), 2);
 }
 
+#[tokio::test]
+async fn a_refused_conversation_that_cannot_become_shorter_is_not_sent_again() {
+    let too_long = ModelError::new(ModelErrorKind::TooLong, "too long");
+    let stage = Stage::with([reply().text("a"), reply().text("b"), reply().fails(too_long)]);
+    let refused = ModelError::new(ModelErrorKind::Invalid, "no");
+    stage.models.generate_with(move |_| reply().fails(refused.clone()));
+    let talk = stage.start();
+    talk.done("one").await;
+    talk.done("two").await;
+    let outcome = talk.prompt("three").await;
+    assert!(matches!(outcome, PromptOutcome::Failed(_)), "{outcome:?}");
+    assert_eq!(compressions(&talk), 0);
+}
+
 /// Reaches the limit of the context with this text and this number of result lines in each turn,
 /// while no summary is available. Returns the notice.
 async fn shortened(text: &str, lines: usize) -> (Talk, String) {
