@@ -22,6 +22,7 @@ pub(crate) use contents::{PartsCache, Takes};
 pub(crate) use stream::write_grounding;
 
 use model::GeminiModel;
+use refusal::GoogleRefusals;
 use service::Service;
 
 /// Name of the dialect in the catalog.
@@ -29,7 +30,9 @@ pub(crate) const DIALECT: &str = "gemini";
 
 /// Creates a client.
 pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
-    Arc::new(GeminiClient(Arc::new(Service { connection, parts: PartsCache::default() })))
+    let refusals = Arc::new(GoogleRefusals { gateway: connection.endpoint.gateway() });
+    let parts = PartsCache::default();
+    Arc::new(GeminiClient(Arc::new(Service { connection, refusals, parts })))
 }
 
 struct GeminiClient(Arc<Service>);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::embed;
 use super::request::{self, CallSettings, SuffixCache};
 use super::service::{Method, MethodCall, Service, decode_total};
-use super::stream::{self, decode_chunk};
+use super::stream::{self, decode};
 use crate::configs::Purpose;
 use crate::exchange::{Call, not_encoded};
 use crate::json_answer;
@@ -88,7 +88,7 @@ impl GeminiModel {
     }
 
     fn call<'a>(
-        &self,
+        &'a self,
         method: Method,
         settings: &'a CallSettings,
         body: Vec<Bytes>,
@@ -125,7 +125,9 @@ impl Model for GeminiModel {
         let body = self.encode(&request, &settings, &self.suffixes)?;
         let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
         let response = self.service.connection.exchange.open(call).await?;
-        Ok(stream::chunks(response.events(), self.service.connection.exchange.retry_fetch_errors))
+        let refusals = Arc::clone(&self.service.refusals);
+        let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
+        Ok(stream::chunks(response.events(), refusals, retry_fetch_errors))
     }
 
     async fn generate(
@@ -136,7 +138,7 @@ impl Model for GeminiModel {
         let settings = self.settings(&request)?;
         let body = self.encode(&request, &settings, &SuffixCache::default())?;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
-        decode_chunk(&self.service.connection.exchange.ask(call).await?)
+        decode(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
     }
 
     async fn generate_json(
@@ -152,7 +154,9 @@ impl Model for GeminiModel {
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
             let max_attempts = JSON_ATTEMPTS.min(self.service.connection.exchange.max_attempts);
             let call = Call { max_attempts, ..call };
-            async { decode_chunk(&self.service.connection.exchange.ask(call).await?) }
+            async {
+                decode(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
+            }
         };
         json_answer::ask(max_attempts, self.service.connection.content, &cancel, ask).await
     }

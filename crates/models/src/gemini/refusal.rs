@@ -7,8 +7,18 @@ use crate::failure::RefusalReader;
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 
 /// Reader of the error responses of Google's service.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GoogleRefusals;
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GoogleRefusals {
+    /// Host of the address that the user has set instead of Google's.
+    pub(crate) gateway: Option<String>,
+}
+
+impl GoogleRefusals {
+    /// Returns the place in a hint, such as ` at HOST`; empty for Google's service.
+    fn place(&self) -> String {
+        self.gateway.as_ref().map(|host| format!(" at {host}")).unwrap_or_default()
+    }
+}
 
 impl RefusalReader for GoogleRefusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
@@ -25,7 +35,8 @@ impl RefusalReader for GoogleRefusals {
                 let which =
                     if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
-                    "{which} does not exist for this key. Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too."
+                    "{which} does not exist{} for this key. Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too.",
+                    self.place()
                 )
             }
             Kind::Verification { link: Some(link) } => {
@@ -34,11 +45,17 @@ impl RefusalReader for GoogleRefusals {
             Kind::Suspended { appeal: Some(url) } => {
                 format!("The account is suspended. Appeal at {url}.")
             }
-            Kind::Permission => {
-                "The key is valid but has no permission for this request. Check its restrictions and that the Gemini API is enabled for its project.".to_owned()
-            }
+            Kind::Permission => match &self.gateway {
+                Some(host) => format!(
+                    "{host} accepts the key but does not allow this request. Check the permissions of the key."
+                ),
+                None => "The key is valid but has no permission for this request. Check its restrictions and that the Gemini API is enabled for its project.".to_owned(),
+            },
             Kind::Auth | Kind::Verification { link: None } | Kind::Suspended { appeal: None } => {
-                format!("Check GEMINI_API_KEY. Get a key at {KEY_PAGE}.")
+                match &self.gateway {
+                    Some(host) => format!("Check GEMINI_API_KEY: {host} does not accept it."),
+                    None => format!("Check GEMINI_API_KEY. Get a key at {KEY_PAGE}."),
+                }
             }
             Kind::Quota(QuotaReason::Daily) => {
                 "The daily quota is used up. Wait until it is reset, choose another model with --model, or use a key with a higher quota.".to_owned()

@@ -1,5 +1,7 @@
 //! The service and calls of its methods.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use pollux_protocol::{CancellationToken, ModelError, RetryListener};
 use serde::Deserialize;
@@ -13,6 +15,7 @@ use crate::exchange::{Call, decode};
 #[derive(Debug)]
 pub(super) struct Service {
     pub(super) connection: Connection,
+    pub(super) refusals: Arc<GoogleRefusals>,
     /// Encoded conversation.
     pub(super) parts: PartsCache,
 }
@@ -55,14 +58,14 @@ pub(super) struct MethodCall<'a> {
 
 impl Service {
     /// Creates the request for a method.
-    pub(super) fn call<'a>(&self, call: MethodCall<'a>) -> Call<'a> {
+    pub(super) fn call<'a>(&'a self, call: MethodCall<'a>) -> Call<'a> {
         let MethodCall { method, model, body, max_attempts, on_retry, cancel } = call;
         let path = method.path(model);
         let mut request = self.connection.endpoint.request(http::Method::POST, &path, body);
         if method == Method::StreamGenerateContent {
             request.url.query_pairs_mut().append_pair("alt", "sse");
         }
-        Call { request, refusals: &GoogleRefusals, model, max_attempts, on_retry, cancel }
+        Call { request, refusals: &*self.refusals, model, max_attempts, on_retry, cancel }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Typed and tolerant: unknown keys are skipped, `null` is treated as a missing key, and only
 //! candidate 0 is used. JSON of another shape gives an error with a message, never a panic.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, stream};
 use pollux_net::EventStream;
 use pollux_protocol::{ChunkStream, Citation, FinishReason, ModelError, ResponseChunk, Usage};
@@ -30,26 +32,35 @@ use part::PartSlot;
 /// [`ModelErrorKind::Broken`] (retryable) for text that is not JSON of this shape; the error of the
 /// service for an `{"error": …}` object.
 pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
+    decode(json, &GoogleRefusals::default())
+}
+
+/// Decodes one response like [`decode_chunk`]. `refusals` reads the error of the service.
+pub(super) fn decode(json: &[u8], refusals: &GoogleRefusals) -> Result<ResponseChunk, ModelError> {
     match surrogates::decode::<WireResponse>(json) {
-        Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json)),
+        Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json, refusals)),
         Ok(response) => Ok(response.into_chunk()),
         // An error may also be inside an array.
-        Err(_) if is_error_list(json) => Err(refusal(json)),
+        Err(_) if is_error_list(json) => Err(refusal(json, refusals)),
         Err(error) => Err(error),
     }
 }
 
 /// Converts the events of a response to chunks. Ends after the first error.
-pub(crate) fn chunks(events: EventStream, retry_fetch_errors: bool) -> ChunkStream {
-    stream::unfold(Some(events), move |state| async move {
-        let mut events = state?;
+pub(super) fn chunks(
+    events: EventStream,
+    refusals: Arc<GoogleRefusals>,
+    retry_fetch_errors: bool,
+) -> ChunkStream {
+    stream::unfold(Some((events, refusals)), move |state| async move {
+        let (mut events, refusals) = state?;
         loop {
             let item = match events.next().await? {
                 Ok(event) if is_filler(&event.data) => continue,
-                Ok(event) => decode_chunk(event.data.as_bytes()),
+                Ok(event) => decode(event.data.as_bytes(), &refusals),
                 Err(error) => Err(failure::in_stream(&error, retry_fetch_errors)),
             };
-            let next = item.is_ok().then_some(events);
+            let next = item.is_ok().then_some((events, refusals));
             return Some((item, next));
         }
     })
@@ -62,9 +73,9 @@ fn is_filler(data: &str) -> bool {
     matches!(data.trim(), "" | "[DONE]")
 }
 
-fn refusal(json: &[u8]) -> ModelError {
+fn refusal(json: &[u8], refusals: &GoogleRefusals) -> ModelError {
     // The body contains the status; 500 is used if it does not.
-    failure::in_payload(&GoogleRefusals, understood(500, json))
+    failure::in_payload(refusals, understood(500, json))
 }
 
 fn is_error_list(json: &[u8]) -> bool {

@@ -22,7 +22,7 @@ const MAX_WORD: usize = 64;
 pub(super) struct Refusals {
     /// Vendor id before the slash in `--model`.
     pub(super) id: String,
-    /// Display name of the service.
+    /// Display name of the service: the host if the user has set the address.
     pub(super) name: String,
     /// Environment variable with the key.
     pub(super) key_variable: Option<String>,
@@ -79,10 +79,10 @@ impl RefusalReader for Refusals {
             Kind::Busy | Kind::NoCapacity | Kind::Server => {
                 "The service is overloaded or has an error; try again later, or choose another model with --model.".to_owned()
             }
-            Kind::TooLong if refusal.code.as_deref() == Some("context_length_exceeded") => {
+            Kind::TooLong => {
                 "The conversation is longer than the context of the model. Start a new conversation, or choose a model with a larger context.".to_owned()
             }
-            Kind::TooLong | Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
+            Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
         }
     }
 
@@ -142,6 +142,13 @@ pub(super) fn says_no_tools(message: &str) -> bool {
     about_tools && refused.iter().any(|words| message.contains(words))
 }
 
+/// True if an error response says that there is no such model.
+fn says_no_model(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    let wordings = ["invalid model name", "is not a valid model", "unknown model", "no such model"];
+    wordings.iter().any(|words| message.contains(words))
+}
+
 /// Fields that may contain the error code or the message.
 #[derive(Deserialize)]
 struct Envelope {
@@ -169,7 +176,11 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
         ("invalid_api_key", _) => Kind::Auth,
         ("model_not_found", _) => Kind::NotFound,
         ("content_filter" | "content_policy_violation", _) => Kind::Filtered,
-        ("context_length_exceeded", _) | (_, 413 | 422) => invalid(word, &refusal.message),
+        // Gateways also report a model that does not exist as an invalid request.
+        (_, 400 | 422) if says_no_model(&refusal.message) => Kind::NotFound,
+        ("context_length_exceeded" | "exceed_context_size_error", _) | (_, 413 | 422) => {
+            invalid(word, &refusal.message)
+        }
         ("rate_limit_exceeded", _) => Kind::RateLimited,
         _ => return bounded(refusal),
     };

@@ -36,12 +36,17 @@ impl Service {
     pub(super) fn new(connection: Connection) -> Self {
         let Connection { vendor, endpoint, server, .. } = &connection;
         let address = vendor.base_url_variable.as_deref().unwrap_or(endpoint.base().as_str());
-        let name = server.as_ref().map_or(vendor.name.as_str(), |server| server.kind.name());
+        // A gateway has neither the name nor the key page of the vendor.
+        let gateway = endpoint.gateway();
+        let name = match server {
+            Some(server) => server.kind.name(),
+            None => gateway.as_deref().unwrap_or(&vendor.name),
+        };
         let refusals = Refusals {
             id: if server.is_some() { "local".to_owned() } else { vendor.id.clone() },
             name: name.to_owned(),
             key_variable: vendor.key_variable.clone(),
-            key_page: vendor.key_page.clone(),
+            key_page: vendor.key_page.clone().filter(|_| gateway.is_none()),
             address: address.to_owned(),
         };
         Self { connection, refusals: Arc::new(refusals), messages: MessagesCache::default() }
@@ -85,13 +90,19 @@ impl Service {
         cancel: &CancellationToken,
     ) -> Result<String, ModelError> {
         let call = self.call(http::Method::GET, "models", Vec::new(), "", cancel);
-        let answer = self.connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await?;
-        let list: WireList = exchange::decode(&answer)?;
+        let list = match self.connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await {
+            Ok(answer) => exchange::decode(&answer).unwrap_or_default(),
+            Err(error) if matches!(error.status(), Some(404 | 405 | 501)) => WireList::default(),
+            Err(error) => return Err(error),
+        };
         let mut names = list.data.into_iter().map(|one| one.id.text);
         names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
             let Refusals { id, name, .. } = &*self.refusals;
+            let variable = self.connection.vendor.model_variable.as_deref();
+            let variable = variable.map(|variable| format!(", or set {variable}"));
             let message = format!(
-                "{name} lists no model for conversations. Choose one with --model {id}/NAME."
+                "{name} lists no model for conversations (GET /models). Name one with --model {id}/NAME{}.",
+                variable.unwrap_or_default()
             );
             ModelError::new(ModelErrorKind::NotFound, message)
         })
@@ -140,7 +151,7 @@ impl Service {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct WireList {
     #[serde(default)]
     data: Vec<WireModel>,

@@ -222,9 +222,11 @@ impl Error<'_> {
 /// Returns the kind of an invalid request. Each service has its own message for a conversation that
 /// is too long for the model.
 pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
-    const WORDINGS: [&str; 8] = [
+    const CODES: [&str; 3] =
+        ["context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError"];
+    const WORDINGS: [&str; 10] = [
         // Gemini, then services with Chat Completions: OpenAI and vLLM, llama.cpp, gateways to
-        // Anthropic, Mistral.
+        // Anthropic, Mistral, LiteLLM, whose messages name the class of the error.
         "exceeds the maximum number of tokens",
         "context_length_exceeded",
         "maximum context length",
@@ -233,9 +235,11 @@ pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
         "prompt is too long",
         "input is too long",
         "too large for model with",
+        "exceed_context_size_error",
+        "contextwindowexceedederror",
     ];
     let message = message.to_ascii_lowercase();
-    let is_too_long = code == Some("context_length_exceeded")
+    let is_too_long = code.is_some_and(|code| CODES.contains(&code))
         || WORDINGS.iter().any(|wording| message.contains(wording));
     if is_too_long { Kind::TooLong } else { Kind::Invalid }
 }

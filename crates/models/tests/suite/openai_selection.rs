@@ -39,6 +39,39 @@ async fn without_a_name_the_variable_or_the_servers_first_is_taken() {
     let error = models.select(&context).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::NotFound);
     assert!(error.message.contains("--model openai/NAME"), "{error}");
+    // Some gateways have no list.
+    script(&server, "/v1/models", vec![reply().status(404, "{\"detail\": \"Not Found\"}")]);
+    let models = assemble(&openai_options(&server, &[])).unwrap();
+    let error = models.select(&context).await.err().unwrap();
+    let expected = format!(
+        "{} lists no model for conversations (GET /models). Name one with --model openai/NAME, or set OPENAI_MODEL.",
+        server.url().trim_start_matches("http://")
+    );
+    assert_eq!((error.kind, error.message), (ModelErrorKind::NotFound, expected));
+}
+
+#[tokio::test]
+async fn hints_name_the_gateway_instead_of_the_vendor() {
+    let server = ModelServer::start();
+    let url = server.url();
+    let host = url.trim_start_matches("http://");
+    let google = [("GEMINI_API_KEY", "g"), ("GOOGLE_GEMINI_BASE_URL", url.as_str())];
+    let models = assemble(&openai_options(&server, &google)).unwrap();
+    for status in [401, 403, 404] {
+        let body = json!({"error": {"message": "no", "code": status}}).to_string();
+        let refused = || reply().status(status, body.clone().into_bytes());
+        script(&server, CHAT, vec![refused()]);
+        server.stream(refused());
+        for requested in ["openai/x", "gemini-2.5-pro"] {
+            let error = answer(&select(&models, requested).await).await.unwrap_err().1;
+            for vendor in ["at OpenAI", "openai.com", "google.com", "Gemini API is enabled"] {
+                assert!(!error.message.contains(vendor), "{status} {requested}: {error}");
+            }
+            let names_host =
+                error.message.contains(host) || requested == "openai/x" && status == 401;
+            assert!(names_host, "{status} {requested}: {error}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -50,7 +50,7 @@ fn pages_and_empty_bodies_are_named() {
     ] {
         let Error::Status(mut refusal) = status(code, &NONE) else { unreachable!() };
         refusal.body = Bytes::from(body);
-        let failure = before_answer(&GoogleRefusals, &Error::Status(refusal), "m-1");
+        let failure = before_answer(&GoogleRefusals::default(), &Error::Status(refusal), "m-1");
         assert_eq!(failure.message, expected, "{body}");
     }
 }
@@ -97,7 +97,7 @@ fn refusals_have_a_kind_a_class_and_a_remedy() {
         (refusal(500, "INTERNAL", "no", &NONE), Overloaded, "ApiError", "overloaded"),
         (refusal(400, "INVALID_ARGUMENT", "no", &NONE), Invalid, "ApiError", ""),
     ] {
-        let failure = before_answer(&GoogleRefusals, &error, "m-1");
+        let failure = before_answer(&GoogleRefusals::default(), &error, "m-1");
         assert_eq!((failure.kind, failure.type_name), (kind, class), "{failure}");
         assert!(failure.message.starts_with("[API Error: "), "{failure}");
         assert!(failure.message.contains(remedy), "{failure}");
@@ -113,38 +113,43 @@ fn a_refusal_without_json_is_shown_as_it_came() {
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"bad gateway"),
     }));
-    let failure = before_answer(&GoogleRefusals, &error, "m");
+    let failure = before_answer(&GoogleRefusals::default(), &error, "m");
     assert!(failure.message.starts_with("[API Error: bad gateway]\n"), "{failure}");
     assert_eq!(
         failure.refusal,
         Some(VendorRefusal { status: 502, code: None, message: "bad gateway".into() })
     );
     let silent = refusal(500, "", "", &NONE);
-    let message = before_answer(&GoogleRefusals, &silent, "m").message;
+    let message = before_answer(&GoogleRefusals::default(), &silent, "m").message;
     assert!(message.starts_with("[API Error: "), "{message}");
 }
 
 #[test]
 fn a_refusal_cannot_write_to_the_terminal() {
     let error = refusal(400, "A\u{1b}[2J", "\u{1b}]0;title\u{7}two\nlines", &NONE);
-    let message = before_answer(&GoogleRefusals, &error, "m").message;
+    let message = before_answer(&GoogleRefusals::default(), &error, "m").message;
     assert_eq!(message, "[API Error: two\nlines]");
 }
 
 fn refused_connection() -> Error {
-    Error::Connect { host: "h:443".to_owned(), cause: "refused".to_owned(), code: "ECONNREFUSED" }
+    Error::Connect {
+        host: "h:443".to_owned(),
+        is_loopback: false,
+        cause: "refused".to_owned(),
+        code: "ECONNREFUSED",
+    }
 }
 
 #[test]
 fn an_unreachable_service_is_named_with_the_proxy_hint() {
-    let failure = before_answer(&GoogleRefusals, &refused_connection(), "m");
+    let failure = before_answer(&GoogleRefusals::default(), &refused_connection(), "m");
     assert_eq!(failure.kind, ModelErrorKind::Network);
     assert!(
         failure.message.contains("h:443") && failure.message.contains("HTTPS_PROXY"),
         "{failure}"
     );
     assert_eq!(
-        before_answer(&GoogleRefusals, &Error::Cancelled, "m").kind,
+        before_answer(&GoogleRefusals::default(), &Error::Cancelled, "m").kind,
         ModelErrorKind::Cancelled
     );
     let broken =
@@ -159,8 +164,9 @@ fn an_unreachable_service_is_named_with_the_proxy_hint() {
 
 #[test]
 fn only_what_can_pass_is_tried_again() {
-    let again =
-        |error: &Error| matches!(advice(&GoogleRefusals, error, true), RetryAdvice::Retry { .. });
+    let again = |error: &Error| {
+        matches!(advice(&GoogleRefusals::default(), error, true), RetryAdvice::Retry { .. })
+    };
     assert!(again(&refused_connection()));
     assert!(again(&refusal(500, "INTERNAL", "no", &NONE)));
     assert!(again(&refusal(429, "RESOURCE_EXHAUSTED", "no", &quota("PerMinute"))));
@@ -169,11 +175,16 @@ fn only_what_can_pass_is_tried_again() {
     assert!(!again(&refusal(404, "NOT_FOUND", "no", &NONE)));
     assert!(!again(&Error::Cancelled));
     // An unlisted code is retried only if the user enabled retries of network errors.
-    let odd = Error::Connect { host: "h".to_owned(), cause: "x".to_owned(), code: "ENETUNREACH" };
+    let odd = Error::Connect {
+        host: "h".to_owned(),
+        is_loopback: false,
+        cause: "x".to_owned(),
+        code: "ENETUNREACH",
+    };
     assert!(again(&odd));
-    assert_eq!(advice(&GoogleRefusals, &odd, false), RetryAdvice::Fail);
+    assert_eq!(advice(&GoogleRefusals::default(), &odd, false), RetryAdvice::Fail);
     assert!(matches!(
-        advice(&GoogleRefusals, &refused_connection(), false),
+        advice(&GoogleRefusals::default(), &refused_connection(), false),
         RetryAdvice::Retry { .. }
     ));
 }
@@ -193,7 +204,7 @@ fn a_retry_after_header_is_heard() {
         };
         refusal.headers.insert("retry-after", HeaderValue::from_static(header));
         let after = seconds.map(std::time::Duration::from_secs);
-        let advice = advice(&GoogleRefusals, &Error::Status(refusal), true);
+        let advice = advice(&GoogleRefusals::default(), &Error::Status(refusal), true);
         assert_eq!(advice, RetryAdvice::Retry { after }, "{header} {details}");
     }
 }
@@ -201,7 +212,7 @@ fn a_retry_after_header_is_heard() {
 #[test]
 fn notices_are_short() {
     let error = refusal(503, "UNAVAILABLE", "The model is overloaded.\nmore", &NONE);
-    assert_eq!(reason(&GoogleRefusals, &error), "503 The model is overloaded.");
+    assert_eq!(reason(&GoogleRefusals::default(), &error), "503 The model is overloaded.");
     assert_eq!(class(&error), "ApiError");
     assert_eq!(class(&refused_connection()), "ECONNREFUSED");
 }

@@ -39,6 +39,21 @@ fn refusals_have_a_kind_and_a_remedy() {
         (401, error("invalid_api_key"), Auth, "https://keys"),
         (403, error("forbidden"), Permission, "permissions of the key"),
         (404, error("model_not_found"), NotFound, "\"m-1\" does not exist at OpenAI"),
+        (
+            400,
+            json!({"error": {"message": "Invalid model name passed in model=m-1.", "code": "400"}})
+                .to_string(),
+            NotFound,
+            "GET /models lists",
+        ),
+        (400, error("exceed_context_size_error"), TooLong, "longer than the context"),
+        (
+            400,
+            json!({"error": {"message": "litellm.ContextWindowExceededError: too many tokens"}})
+                .to_string(),
+            TooLong,
+            "longer than the context",
+        ),
         (429, error("insufficient_quota"), Quota, "no credit"),
         (402, "Payment required".to_owned(), Quota, "no credit"),
         (429, error("rate_limit_exceeded"), RateLimited, "rate limit"),
