@@ -150,6 +150,8 @@ struct Ready {
     queued: Queued,
     tool: Arc<dyn Tool>,
     invocation: Box<dyn Invocation>,
+    /// JSON schema of the arguments.
+    parameters: serde_json::Value,
     effects: Effects,
     decision: Option<Decision>,
     /// Mode in which the policy allowed the call; `None` if the user allowed it.
@@ -165,7 +167,10 @@ impl Ready {
     /// Returns the query to the policy about the call.
     fn query(&self, mode: ApprovalMode) -> Query<'_> {
         Query {
-            subject: Subject::of(self.tool.as_ref()),
+            subject: Subject {
+                parameters: Some(&self.parameters),
+                ..Subject::of(self.tool.as_ref())
+            },
             args: &self.queued.call.args,
             effects: &self.effects,
             mode,

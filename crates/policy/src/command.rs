@@ -26,7 +26,7 @@ mod part;
 mod redirection;
 
 use finder::Finder;
-use form::Form;
+use form::{Form, SeenArguments};
 use line::Line;
 
 /// Rules of a session in priority order, with the facts and the index for decisions about command
@@ -43,11 +43,12 @@ impl<'p> RuleSet<'p> {
     /// priority order.
     pub(crate) fn judge(self, places: &[usize], query: &Query<'_>, text: &str) -> Judgement<'p> {
         let Self { facts, rules, index } = self;
+        let args = SeenArguments { all: query.args, declared: query.declared_args() };
         let finder = Finder::new(rules, index, places, query.args);
         let rules: Vec<&Rule> = places.iter().map(|place| &rules[*place]).collect();
         let read = &read_stripped(facts, text);
         let (rules, form) = (rules.as_slice(), Form::new(text));
-        Line { facts, rules, finder, query, text, form, read }.judge()
+        Line { facts, rules, finder, query, args, text, form, read }.judge()
     }
 }
 

@@ -203,9 +203,16 @@ impl Rule {
     }
 }
 
-/// Arguments of a call in the forms that patterns are matched against.
+/// Arguments of a call, for conditions of rules.
 pub(crate) struct CallArguments<'a> {
     effects: &'a Effects,
+    all: ArgumentForms,
+    /// Only the arguments that the tool declares, if there are others.
+    declared: Option<ArgumentForms>,
+}
+
+/// Arguments in the forms that patterns are matched against.
+struct ArgumentForms {
     /// Arguments unchanged; `None` if there are no arguments.
     given: Option<String>,
     /// Arguments with normalized paths, if there are any paths.
@@ -219,23 +226,9 @@ pub(crate) const PATH_KEYS: [&str; 3] = ["file_path", "dir_path", "path"];
 
 impl<'a> CallArguments<'a> {
     pub(crate) fn new(query: &Query<'a>) -> Self {
-        let key =
-            PATH_KEYS.into_iter().find(|key| query.args.get(key).is_some_and(Value::is_string));
-        let path = key.and_then(|key| query.args.get(key)?.as_str());
         let effects = query.effects;
-        let confined = effects.confined_to();
-        let target = confined.first();
-        let with = |text: &str| key.map(|key| arguments::text_with(query.args, Some((key, text))));
-        let has_detour =
-            |path: &str| path.split(['/', '\\']).any(|part| matches!(part, "." | ".."));
-        Self {
-            effects,
-            given: (!query.args.is_null()).then(|| arguments::text(query.args)),
-            direct: path
-                .filter(|path| has_detour(path))
-                .and_then(|path| with(&without_detours(path))),
-            absolute: target.and_then(|target| with(&target.to_string_lossy())),
-        }
+        let declared = query.declared_args().map(|args| ArgumentForms::new(&args, effects));
+        Self { effects, all: ArgumentForms::new(query.args, effects), declared }
     }
 
     pub(crate) fn fits(&self, rule: &Rule, facts: &Facts) -> bool {
@@ -255,15 +248,38 @@ impl<'a> CallArguments<'a> {
 
     /// A deny rule matches any of the forms; an allow rule must match the call's actual target.
     fn matches(&self, expression: &Expression, ruling: Ruling) -> bool {
+        let forms = match &self.declared {
+            Some(declared) if ruling == Ruling::Allow => declared,
+            _ => &self.all,
+        };
         let found = |text: &Option<String>| text.as_deref().map(|text| expression.find(text));
         let [given, direct, absolute] =
-            [found(&self.given), found(&self.direct), found(&self.absolute)];
+            [found(&forms.given), found(&forms.direct), found(&forms.absolute)];
         if ruling == Ruling::Allow {
             absolute.is_some_and(ExpressionMatch::is_sure)
                 || (given.is_some_and(ExpressionMatch::is_sure)
                     && direct.is_none_or(ExpressionMatch::is_sure))
         } else {
             [given, direct, absolute].into_iter().flatten().any(ExpressionMatch::is_possible)
+        }
+    }
+}
+
+impl ArgumentForms {
+    fn new(args: &Value, effects: &Effects) -> Self {
+        let key = PATH_KEYS.into_iter().find(|key| args.get(key).is_some_and(Value::is_string));
+        let path = key.and_then(|key| args.get(key)?.as_str());
+        let confined = effects.confined_to();
+        let target = confined.first();
+        let with = |text: &str| key.map(|key| arguments::text_with(args, Some((key, text))));
+        let has_detour =
+            |path: &str| path.split(['/', '\\']).any(|part| matches!(part, "." | ".."));
+        Self {
+            given: (!args.is_null()).then(|| arguments::text(args)),
+            direct: path
+                .filter(|path| has_detour(path))
+                .and_then(|path| with(&without_detours(path))),
+            absolute: target.and_then(|target| with(&target.to_string_lossy())),
         }
     }
 }

@@ -19,6 +19,9 @@ pub struct Subject<'a> {
     /// Claims of a server about its tool (`readOnlyHint` …). They are compared only with rules
     /// that have `toolAnnotations`, and are not trusted for anything else.
     pub annotations: Option<&'a Map<String, Value>>,
+    /// JSON schema of the arguments, as the tool declares it; `None` if the tool is not at hand, as
+    /// in `policy explain`. Rules that allow calls see no arguments that the schema does not name.
+    pub parameters: Option<&'a Value>,
     /// Subagent that makes the call, `parent/child` for a nested one; `None` for the main agent.
     pub subagent: Option<&'a str>,
     /// Agent to which the call delegates work.
@@ -33,6 +36,7 @@ impl<'a> Subject<'a> {
             server: None,
             facts: ToolFacts::default(),
             annotations: None,
+            parameters: None,
             subagent: None,
             agent: None,
         }
@@ -96,6 +100,17 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
+    /// Returns the arguments that the tool declares, if there are others. The others have no effect
+    /// on the call, so they must not satisfy a rule that allows it.
+    pub(crate) fn declared_args(&self) -> Option<Value> {
+        let (schema, args) = (self.subject.parameters?, self.args.as_object()?);
+        let is_declared = |name: &str| schema["properties"].get(name).is_some();
+        let declared = args.iter().filter(|(name, _)| is_declared(name));
+        let declared: Map<String, Value> =
+            declared.map(|(name, value)| (name.clone(), value.clone())).collect();
+        (declared.len() < args.len()).then(|| declared.into())
+    }
+
     /// Returns true in the mode that allows everything not covered by a rule.
     pub(crate) fn is_yolo(&self) -> bool {
         self.mode == pollux_protocol::ApprovalMode::Yolo

@@ -38,9 +38,11 @@ impl Scheduler<'_> {
         {
             Ok((tool, invocation, effects)) => {
                 let hooked = Hooked::default();
+                let parameters = tool.declaration().parameters;
                 Ok(Ready {
                     queued,
                     tool,
+                    parameters,
                     invocation,
                     effects,
                     decision: None,

@@ -5,7 +5,7 @@ use pollux_shell::command_line::{CommandLine, Does, Unfamiliar};
 
 use super::danger::dangerous;
 use super::finder::Finder;
-use super::form::Form;
+use super::form::{Form, SeenArguments};
 use super::matching::{Meaning, meaning};
 use super::mention::mentioned;
 use super::part::Part;
@@ -40,6 +40,7 @@ pub(super) struct Line<'a, 'p> {
     pub(super) rules: &'a [&'p Rule],
     pub(super) finder: Finder<'a, 'p>,
     pub(super) query: &'a Query<'a>,
+    pub(super) args: SeenArguments<'a>,
     pub(super) text: &'a str,
     /// The text in the form that patterns are matched against.
     pub(super) form: Form,
@@ -238,7 +239,7 @@ impl<'p> Line<'_, 'p> {
                 if is_allow { found.is_sure() } else { found.is_possible() }
             }
             Some(Pattern::Arguments(expression)) => {
-                let found = self.form.find_in_arguments(expression, self.query.args);
+                let found = self.form.find_in_arguments(expression, &self.args, rule.ruling);
                 if is_allow { found.is_sure() } else { found.is_possible() }
             }
         }
@@ -304,7 +305,7 @@ impl<'p> Line<'_, 'p> {
                 // A line may begin with `cd`; its target is checked separately.
                 return Judged { only_reads: true, ..Judged::new(Ruling::Allow, Some(rule)) };
             }
-            let named = match meaning(rule, part, self.query.args) {
+            let named = match meaning(rule, part, &self.args) {
                 Meaning::No => continue,
                 Meaning::Perhaps => {
                     doubt = doubt.or(Some(rule));

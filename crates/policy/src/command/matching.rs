@@ -6,7 +6,7 @@ use crate::prefix::Likeness;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::{arguments, one_line};
 
-use super::form::Form;
+use super::form::{Form, SeenArguments};
 use super::part::Part;
 
 /// Match of a rule with a command.
@@ -23,7 +23,7 @@ pub(super) enum Meaning {
 }
 
 /// Returns the match of `rule` with `part`, a command of a call with these arguments.
-pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) -> Meaning {
+pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &SeenArguments<'_>) -> Meaning {
     let Some(pattern) = &rule.pattern else { return Meaning::Every };
     match (pattern, rule.ruling) {
         (Pattern::Plans, _) => Meaning::No,
@@ -55,7 +55,7 @@ pub(super) fn meaning(rule: &Rule, part: &Part<'_>, args: &serde_json::Value) ->
             search(part, ruling, |form| form.find_in_command(expression))
         }
         (Pattern::Arguments(expression), ruling) => {
-            search(part, ruling, |form| form.find_in_arguments(expression, args))
+            search(part, ruling, |form| form.find_in_arguments(expression, args, ruling))
         }
     }
 }

@@ -14,6 +14,10 @@ use crate::rule::{APPROVALS_FILE, Pattern, Rule, RuleSource, Ruling, ToolPattern
 /// Maximum number of subcommands in a suggestion.
 const SHOWN: usize = 3;
 
+/// Fields of a rule for calls with one argument.
+const NAMED_ARGUMENT: &str =
+    r#"argsPattern = '\x00"ARGUMENT":"VALUE', for calls with this argument"#;
+
 /// Reach of one rule that allows calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleReach {
@@ -43,7 +47,8 @@ impl RuleReach {
 }
 
 /// Returns the rules that allow more than they seem to: saved rules for a whole program or without
-/// any condition, and all rules for programs that start other programs by themselves.
+/// any condition, all rules for programs that start other programs by themselves, and patterns that
+/// match in any argument.
 pub fn rule_reach(rules: &[Rule]) -> Vec<RuleReach> {
     let mut found: Vec<RuleReach> = Vec::new();
     for reach in rules.iter().filter_map(of) {
@@ -99,8 +104,20 @@ fn of(rule: &Rule) -> Option<RuleReach> {
             let allows = line.map_or_else(|| format!("/{text}/"), |line| format!("`{line}`"));
             Some(reach(allows, None, Some(starts)))
         }
-        Some(Pattern::Arguments(_) | Pattern::Plans) => None,
+        Some(Pattern::Arguments(expression)) => {
+            let allows = anywhere(expression.as_str())?;
+            Some(reach(allows, Some(NAMED_ARGUMENT.to_owned()), None))
+        }
+        Some(Pattern::Plans) => None,
     }
+}
+
+/// Returns the calls that a rule with this pattern for arguments allows; `None` if the pattern
+/// names the place of an argument.
+fn anywhere(pattern: &str) -> Option<String> {
+    let is_placed = ["\\x00", "\\u0000", "\\0", "\0"].iter().any(|nul| pattern.contains(nul));
+    let text = "calls with this text anywhere in their arguments, also within another argument";
+    (!is_placed).then(|| format!("{text}: /{pattern}/"))
 }
 
 /// Returns the calls that a rule for this program allows, and a narrower rule; `None` if the
@@ -149,10 +166,7 @@ fn without_condition(rule: &Rule) -> Option<(String, String)> {
             ("every command line".to_owned(), "commandPrefix = \"PROGRAM SUBCOMMAND\"")
         }
         ToolPattern::Tool(tool) if of_server || tool.starts_with("mcp_") => return None,
-        ToolPattern::Tool(tool) => (
-            format!("every call of {tool}"),
-            r#"argsPattern = '\x00"ARGUMENT":"VALUE', for calls with this argument"#,
-        ),
+        ToolPattern::Tool(tool) => (format!("every call of {tool}"), NAMED_ARGUMENT),
     };
     Some((allows, narrower.to_owned()))
 }
@@ -240,10 +254,29 @@ polluxPrefix = "rm""#;
         for condition in [
             "toolName = \"t\"\nmcpName = \"s\"",
             "toolName = \"mcp_s_t\"",
-            "toolName = \"write_file\"\nargsPattern = 'x'",
+            "toolName = \"write_file\"\nargsPattern = '\\x00\"file_path\":\"x'",
         ] {
             assert_eq!(reach(APPROVALS_FILE, condition), Vec::<String>::new(), "{condition}");
         }
+    }
+
+    #[test]
+    fn patterns_that_match_in_any_argument_are_listed() {
+        let pattern = r#""file_path":"docs/"#;
+        for (nul, is_listed) in
+            [("", true), (r"\x00", false), (r"\u0000", false), (r"(^|\0)", false)]
+        {
+            let condition = format!("toolName = \"write_file\"\nargsPattern = '{nul}{pattern}'");
+            let found = reach("mine.toml", &condition);
+            assert_eq!(!found.is_empty(), is_listed, "{condition} {found:?}");
+        }
+        let found = reach("mine.toml", "toolName = \"*\"\nargsPattern = 'x'");
+        assert_eq!(
+            found,
+            [
+                r#"allows calls with this text anywhere in their arguments, also within another argument: /x/; narrower: argsPattern = '\x00"ARGUMENT":"VALUE', for calls with this argument"#
+            ]
+        );
     }
 
     #[test]

@@ -192,6 +192,48 @@ fn a_path_that_is_only_claimed_fits_no_rule_that_allows() {
 }
 
 #[test]
+fn an_argument_that_the_tool_does_not_declare_satisfies_no_rule_that_allows() {
+    let rules = |decision: &str| {
+        format!(
+            r#"
+            [[rule]]
+            toolName = ["write_file", "run_shell_command"]
+            argsPattern = '"(file_path|command)":"(docs/|git )[^"]*"'
+            decision = "{decision}"
+            priority = 100
+            "#
+        )
+    };
+    let schema = json!({"properties": {"file_path": {}, "content": {}, "command": {}}});
+    let unknown = json!({"type": "object", "additionalProperties": true});
+    let say = |decision: &str, tool: &str, args: &Value, schema: &Value| {
+        let policy = policy(true, &rules(decision));
+        let effects = match args["command"].as_str() {
+            Some(command) => Effects::command(command, "/p"),
+            None => Effects::write(Path::new("/p").join(args["file_path"].as_str().unwrap())),
+        };
+        let subject = Subject { parameters: Some(schema), ..Subject::named(tool) };
+        let mode = ApprovalMode::Default;
+        policy.decide(Query { subject, args, effects: &effects, mode }).as_str()
+    };
+    for (tool, args, allows) in [
+        ("write_file", json!({"file_path": "docs/a", "content": "x"}), true),
+        ("write_file", json!({"file_path": "docs/a", "content": "x", "zz": 1}), true),
+        ("write_file", json!({"file_path": "a", "zz": {"file_path": "docs/a"}}), false),
+        ("write_file", json!({"file_path": "a", "zz": [{"file_path": "docs/a"}]}), false),
+        ("run_shell_command", json!({"command": "git push"}), true),
+        ("run_shell_command", json!({"command": "git push", "zz": 1}), true),
+        ("run_shell_command", json!({"command": "make", "zz": {"command": "git push"}}), false),
+    ] {
+        let expected = if allows { "allow" } else { "ask_user" };
+        assert_eq!(say("allow", tool, &args, &schema), expected, "{args}");
+        assert_eq!(say("allow", tool, &args, &unknown), "ask_user", "{args}");
+        // All other rules see everything.
+        assert_eq!(say("deny", tool, &args, &schema), "deny", "{args}");
+    }
+}
+
+#[test]
 fn the_highest_rule_that_applies_decides() {
     let policy = policy(
         true,

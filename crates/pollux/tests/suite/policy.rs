@@ -56,6 +56,24 @@ fn a_file_of_the_person_allows_and_denies() {
 }
 
 #[test]
+fn an_undeclared_argument_does_not_satisfy_a_rule_that_allows() {
+    let write = |args: Value| reply().call("write_file", args);
+    let stage = Stage::with([
+        write(json!({ "file_path": "docs/a", "content": "x", "zz": 1 })),
+        write(json!({ "file_path": "evil.sh", "content": "x", "zz": { "file_path": "docs/a" } })),
+        reply().text("Done."),
+    ]);
+    let allow = rule("write_file", "allow", r#"argsPattern = '"file_path":"docs/[^"]*"'"#);
+    stage.home.user_file("policies/my.toml", &allow);
+    stage.prompt("text", "go").assert_code(0);
+    assert!(stage.home.project().join("docs/a").exists());
+    assert!(!stage.home.project().join("evil.sh").exists(), "{:?}", answers(&stage));
+    let lint = stage.program().args(["policy", "lint"]).run();
+    let finding = "allows calls with this text anywhere in their arguments";
+    assert!(lint.stdout_text().contains(finding), "{}", lint.report());
+}
+
+#[test]
 fn a_rule_for_the_whole_tool_does_not_allow_dangerous_commands() {
     for (flags, runs) in [(&[][..], false), (&["--yolo"], true)] {
         let stage = running(&["rm -rf sub", "rm notes.md"]);
