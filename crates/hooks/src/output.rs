@@ -40,19 +40,27 @@ impl HookReply {
 }
 
 /// Parses a program's output. Standard error is used only if standard output is blank. A JSON
-/// object is the decision itself. For other text the exit code decides: with 0 or 1 the work
-/// continues and the text is shown; with any other code the event is refused, with the text as the
-/// reason. Returns `None` if there is no output, or if the output is JSON that is not an object.
+/// object is the decision itself. In other output, an object that refuses the event counts wherever
+/// it stands, so that a message of the program does not switch off its refusal; nothing else is
+/// read from such output. Otherwise the exit code decides: with 0 or 1 the work continues and the
+/// text is shown; with any other code the event is refused, with the text as the reason. Returns
+/// `None` if there is no output, or if the output is JSON that is not an object.
 ///
 /// `exit_code` is `None` for a program that a signal ended; this counts as 0.
 pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<HookReply> {
     let (out, err) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let text = [trim(&out), trim(&err)].into_iter().find(|text| !text.is_empty())?;
-    match json(text) {
-        Some(Value::Object(fields)) => return Some(HookReply(fields)),
-        // A list decides nothing, but is not plain text either.
-        Some(_) => return None,
-        None => {}
+    let json = json(text);
+    if let Some(Value::Object(fields)) = json {
+        return Some(HookReply(fields));
+    }
+    let refusal = [&out, &err].into_iter().find_map(|text| refusal_in(trim(text)));
+    if refusal.is_some() {
+        return refusal;
+    }
+    // A list decides nothing, but is not plain text either.
+    if json.is_some() {
+        return None;
     }
     let fields = match exit_code {
         None | Some(0) => json!({ "decision": "allow", "systemMessage": text }),
@@ -63,6 +71,31 @@ pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Hoo
         Value::Object(fields) => Some(HookReply(fields)),
         _ => None,
     }
+}
+
+/// Returns the decision and the reason of the first object in a text that refuses the event.
+/// Without a reason, the whole text is the reason.
+fn refusal_in(text: &str) -> Option<HookReply> {
+    let mended = mended(text);
+    let whole = mended.as_deref().unwrap_or(text);
+    let mut rest = whole;
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start..];
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let Some(Ok(Value::Object(fields))) = objects.next() else {
+            rest = &rest[1..];
+            continue;
+        };
+        // Objects inside of this object are its data.
+        rest = &rest[objects.byte_offset()..];
+        let reply = HookReply(fields);
+        if reply.blocks() {
+            let (decision, reason) = (reply.text("decision"), reply.text("reason"));
+            let fields = json!({ "decision": decision, "reason": reason.unwrap_or(whole) });
+            return fields.as_object().cloned().map(HookReply);
+        }
+    }
+    None
 }
 
 /// Trims white space. JavaScript counts the byte order mark as white space.
@@ -167,6 +200,52 @@ mod tests {
         for (stdout, stderr, code, expected) in table {
             assert_eq!(reply(stdout, stderr, code), expected, "{stdout:?} {stderr:?}");
         }
+    }
+
+    #[test]
+    fn a_refusal_counts_wherever_it_stands() {
+        let deny = json!({"decision": "deny", "reason": "no"});
+        let object = r#"{"decision":"deny","reason":"no","continue":false}"#;
+        let pretty = "{\n  \"decision\": \"deny\",\n  \"reason\": \"no\"\n}";
+        for text in [
+            format!("checking\n{object}"),
+            format!("{object}\ndone\n"),
+            format!("a {{b}} {object} c"),
+            format!("checking\n{pretty}\ndone"),
+            format!("{{\"systemMessage\":\"x\"}}\n{object}"),
+            format!("{object}\n{{\"decision\":\"allow\"}}"),
+            format!("{{\"a\": {object}"),
+            format!("[{object}]"),
+            format!("\"\\ud800\" {object}"),
+        ] {
+            for code in [Some(0), Some(1), Some(2), None] {
+                assert_eq!(reply(&text, "", code), Some(deny.clone()), "{text} {code:?}");
+            }
+            assert_eq!(reply("", &text, Some(0)), Some(deny.clone()), "{text}");
+        }
+        assert_eq!(reply("checking", object, Some(0)), Some(deny), "on standard error");
+        let blocked = "x {\"decision\":\"block\"}";
+        let expected = json!({"decision": "block", "reason": blocked});
+        assert_eq!(reply(blocked, "", Some(0)), Some(expected));
+    }
+
+    #[test]
+    fn nothing_but_a_refusal_is_read_from_other_text() {
+        for text in [
+            r#"x {"decision":"allow","systemMessage":"y"}"#,
+            r#"x {"decision":"ask"}"#,
+            r#"x {"continue":false}"#,
+            r#"x {"input":{"decision":"deny"}}"#,
+            r#"x {"input":"{\"decision\":\"deny\"}"}"#,
+            r#"x {"decision":"deny""#,
+            "decision: deny",
+        ] {
+            let said = json!({"decision": "allow", "systemMessage": text});
+            assert_eq!(reply(text, "", Some(0)), Some(said), "{text}");
+        }
+        assert_eq!(reply(r#"[{"input":{"decision":"deny"}}]"#, "", Some(0)), None);
+        let many = "{\"a\":[".repeat(200_000);
+        assert!(reply(&many, "", Some(0)).is_some(), "bounded time");
     }
 
     #[test]

@@ -67,6 +67,19 @@ fn stderr_has(run: &Finished, line: &str) {
 }
 
 #[test]
+fn a_refusal_among_other_text_refuses() {
+    let deny = r#"{"decision":"deny","reason":"Not here."}"#;
+    for script in
+        [format!("echo checking; echo '{deny}'"), format!("echo '{deny}'; echo; echo checked")]
+    {
+        let stage =
+            with_hooks([write("a.txt"), reply().text("done")], &[("BeforeTool", "", &script)]);
+        stage.yolo("go");
+        assert!(!stage.home.project().join("a.txt").exists(), "{script}");
+    }
+}
+
+#[test]
 fn every_event_of_a_run_in_order_with_its_fields() {
     let events = [
         "SessionStart",
