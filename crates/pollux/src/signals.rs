@@ -1,10 +1,11 @@
-//! SIGINT, SIGTERM and SIGHUP: the first signal asks the run to end, the second ends the program.
+//! SIGINT, SIGTERM and SIGHUP: the first signal asks the run to end, a later one ends the program.
 
 #![expect(clippy::disallowed_methods, reason = "ends the program at a second signal")]
 
 use std::io::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use futures::stream::{BoxStream, StreamExt, poll_fn};
 use pollux_line::{TerminalSignal, restore_terminal};
@@ -12,6 +13,11 @@ use tokio::sync::mpsc;
 
 /// Exit code of a run that SIGINT ended.
 pub(crate) const INTERRUPT: i32 = 130;
+
+/// Time after the first signal in which further signals have no effect. One request to end often
+/// comes as several signals: `timeout` of GNU sends one to the program and one to its process
+/// group.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Listener for signals, active from its creation.
 pub(crate) struct Signals {
@@ -25,7 +31,7 @@ impl Signals {
     pub(crate) fn listen() -> Result<Self> {
         let (sender, receiver) = mpsc::unbounded_channel();
         let patient = Arc::new(AtomicBool::new(false));
-        let listener = Listener { sender, patient: Arc::clone(&patient), heard: false };
+        let listener = Listener { sender, patient: Arc::clone(&patient), heard: None };
         let (ready, is_ready) = std::sync::mpsc::channel();
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -69,19 +75,48 @@ impl Signals {
 struct Listener {
     sender: mpsc::UnboundedSender<i32>,
     patient: Arc<AtomicBool>,
-    heard: bool,
+    /// Time of the first signal.
+    heard: Option<Instant>,
+}
+
+/// Reaction to a signal.
+#[derive(Debug, PartialEq, Eq)]
+enum Reaction {
+    /// The run is asked to end.
+    Report,
+    /// Nothing happens.
+    Ignore,
+    /// The program ends immediately.
+    End,
 }
 
 impl Listener {
-    /// Reports a signal. A second signal ends the program immediately.
+    /// Reports a signal, or ends the program.
     fn deliver(&mut self, code: i32) {
-        let is_patient = code == INTERRUPT && self.patient.load(Ordering::Relaxed);
-        let again = !is_patient && std::mem::replace(&mut self.heard, true);
-        if again || self.sender.send(code).is_err() {
+        let is_reported = match self.reaction(code, Instant::now()) {
+            Reaction::Report => self.sender.send(code).is_ok(),
+            Reaction::Ignore => true,
+            Reaction::End => false,
+        };
+        if !is_reported {
             restore_terminal();
             pollux_shell::reap_all();
             pollux_shell::sandbox::audit_rest();
             std::process::exit(code);
+        }
+    }
+
+    fn reaction(&mut self, code: i32, now: Instant) -> Reaction {
+        if code == INTERRUPT && self.patient.load(Ordering::Relaxed) {
+            return Reaction::Report;
+        }
+        match self.heard {
+            None => {
+                self.heard = Some(now);
+                Reaction::Report
+            }
+            Some(first) if now.duration_since(first) < GRACE => Reaction::Ignore,
+            Some(_) => Reaction::End,
         }
     }
 }
@@ -114,5 +149,30 @@ async fn hear(mut listener: Listener, ready: &std::sync::mpsc::Sender<Result<()>
     drop(ready.send(Ok(())));
     while tokio::signal::ctrl_c().await.is_ok() {
         listener.deliver(INTERRUPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_in_the_grace_period_after_the_first_have_no_effect() {
+        let patient = Arc::default();
+        let (sender, _receiver) = mpsc::unbounded_channel();
+        let mut listener = Listener { sender, patient, heard: None };
+        let start = Instant::now();
+        for (milliseconds, expected) in [
+            (0, Reaction::Report),
+            (1, Reaction::Ignore),
+            (999, Reaction::Ignore),
+            (1000, Reaction::End),
+            (1100, Reaction::End),
+        ] {
+            let now = start + Duration::from_millis(milliseconds);
+            assert_eq!(listener.reaction(143, now), expected, "{milliseconds}");
+        }
+        listener.patient.store(true, Ordering::Relaxed);
+        assert_eq!(listener.reaction(INTERRUPT, start), Reaction::Report);
     }
 }

@@ -153,6 +153,19 @@ fn a_second_signal_ends_the_program_whatever_it_does() {
 }
 
 #[test]
+fn two_signals_at_once_leave_one_result() {
+    // GNU `timeout` sends one signal to the program and one to its process group.
+    for format in ["json", "stream-json"].repeat(5) {
+        let stage = Stage::with([reply().never_answer()]);
+        let running = start(&stage, format);
+        stage.server.wait_for_requests(1, SOON);
+        running.signal(Signal::TERM);
+        running.signal_group(Signal::TERM);
+        assert_cancelled(format, &running.wait(), 143);
+    }
+}
+
+#[test]
 fn a_signal_ends_the_wait_for_standard_input() {
     let stage = Stage::new();
     let mut running = stage.pollux(&["-o", "json", "-p", "go"]).stdin_held_open().spawn();
