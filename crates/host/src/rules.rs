@@ -53,12 +53,10 @@ pub(crate) fn read(
             notices.warning(warning);
         }
     }
-    let [mut user, admin] = named_files(options, loaded, places, cwd);
-    if user.is_empty() {
-        user.push(places.user_policies());
-    }
+    let [user, admin] = named_files(options, loaded, places, cwd);
     let found = FoundPolicies::read(&PolicyPlaces {
         user: &user,
+        default_user: &places.user_policies(),
         system: &places.system_policies(),
         admin: &admin,
         project: loaded.trust.is_trusted().then_some(cwd),

@@ -19,11 +19,14 @@ const SHOWN_RULES: usize = 40;
 
 /// Locations of policies for a run.
 pub struct PolicyPlaces<'a> {
-    /// Files and folders of the user.
+    /// Files and folders that the user names. They must exist: a name with a typing error would
+    /// silently drop denials.
     pub user: &'a [PathBuf],
+    /// Folder of the user if no other place is named; it may be missing.
+    pub default_user: &'a Path,
     /// Folder of the administrator.
     pub system: &'a Path,
-    /// Further files and folders of the administrator.
+    /// Further files and folders of the administrator. They must exist.
     pub admin: &'a [PathBuf],
     /// Folder of the project, if it is trusted.
     pub project: Option<&'a Path>,
@@ -43,7 +46,7 @@ pub struct FoundPolicies {
 }
 
 impl FoundPolicies {
-    /// Reads all locations. Missing files and folders are ignored.
+    /// Reads all locations. The default folders may be missing.
     pub fn read(places: &PolicyPlaces<'_>) -> Self {
         let mut found = Self::default();
         let system = match guard::check_folder(places.system) {
@@ -68,8 +71,11 @@ impl FoundPolicies {
             }
             found.take_admin(path);
         }
-        for path in places.user {
-            found.take(Tier::User, path);
+        let default = places.user.is_empty().then(|| places.default_user.to_owned());
+        for path in places.user.iter().chain(&default) {
+            if path != places.default_user || pollux_fs::link_info(path).is_ok() {
+                found.take(Tier::User, path);
+            }
         }
         if let Some(project) = places.project {
             found.take_project(project, places.accepts);
@@ -109,7 +115,6 @@ impl FoundPolicies {
     /// Reads a file, or the files of a folder.
     fn take(&mut self, tier: Tier, path: &Path) {
         match pollux_fs::info(path) {
-            Err(pollux_fs::Error::NotFound { .. } | pollux_fs::Error::NotADirectory { .. }) => {}
             Err(error) => self.unreadable(tier, path, &error),
             Ok(info) if info.kind == pollux_fs::EntryKind::Directory => match files(path) {
                 Ok(mut files) => {
@@ -121,7 +126,10 @@ impl FoundPolicies {
                 Err(error) => self.unreadable(tier, path, &error),
             },
             Ok(_) if is_policy(path) => self.take_file(tier, path),
-            Ok(_) => {}
+            Ok(_) => {
+                let message = "The name of a policy file must end in .toml";
+                self.file.problems.push(Problem::new(path, tier, ProblemKind::FileRead, message));
+            }
         }
     }
 

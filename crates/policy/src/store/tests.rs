@@ -28,6 +28,7 @@ impl Disk {
     fn read(&self, user: &[PathBuf], admin: &[PathBuf], accepts: bool) -> FoundPolicies {
         FoundPolicies::read(&PolicyPlaces {
             user,
+            default_user: &self.path("no user"),
             system: &self.path("no system"),
             admin,
             project: Some(&self.path("project")),
@@ -37,18 +38,36 @@ impl Disk {
 }
 
 #[test]
-fn files_and_folders_are_read_and_what_is_missing_is_not_missed() {
+fn files_and_folders_are_read() {
     let disk = Disk::new();
     disk.write("user/b.toml", RULE);
     disk.write("user/a.toml", RULE);
     disk.write("user/c.txt", "no policy");
     disk.write("user/deeper/d.toml", "broken [");
     let file = disk.write("one.toml", RULE);
-    let found = disk.read(&[disk.path("user"), file, disk.path("nothing")], &[], false);
+    let found = disk.read(&[disk.path("user"), file], &[], false);
     let labels: Vec<String> = found.file.rules.iter().map(|rule| rule.source.to_string()).collect();
     assert_eq!(labels, ["User: a.toml:1", "User: b.toml:1", "User: one.toml:1"]);
     assert_eq!(found.file.problems, Vec::new());
     assert_eq!(found.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn only_the_default_folders_may_be_missing() {
+    let disk = Disk::new();
+    let text = disk.write("rules.txt", RULE);
+    disk.write("a", "a file");
+    assert_eq!(disk.read(&[], &[], false).file.problems, Vec::new());
+    assert_eq!(disk.read(&[disk.path("no user")], &[], false).file.problems, Vec::new());
+    for path in [disk.path("cii.toml"), disk.path("nothing"), disk.path("a/b.toml"), text] {
+        for (user, admin) in [(vec![path.clone()], vec![]), (vec![], vec![path.clone()])] {
+            let found = disk.read(&user, &admin, false);
+            let [problem] = found.file.problems.as_slice() else { panic!("{path:?} {found:?}") };
+            assert!(problem.is_error(), "{problem}");
+            assert_eq!((&problem.path, problem.kind), (&path, ProblemKind::FileRead), "{problem}");
+            assert_eq!(found.warnings, Vec::<String>::new());
+        }
+    }
 }
 
 #[test]
@@ -71,6 +90,7 @@ fn the_projects_files_count_once_they_are_agreed_to() {
     let seen = RefCell::new(Vec::new());
     FoundPolicies::read(&PolicyPlaces {
         user: &[],
+        default_user: &disk.path("no user"),
         system: &disk.path("no system"),
         admin: &[],
         project: Some(&disk.path("project")),

@@ -62,6 +62,7 @@ fn main() {
     let reading = time(|| {
         FoundPolicies::read(&PolicyPlaces {
             user: std::slice::from_ref(&folder),
+            default_user: Path::new("/nonexistent"),
             system: Path::new("/nonexistent"),
             admin: &[],
             project: None,

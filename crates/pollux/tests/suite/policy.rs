@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{Key, reply};
+use pollux_testkit::{Finished, Key, reply};
 use serde_json::{Value, json};
 
 use crate::suite::stage::Stage;
@@ -140,6 +140,29 @@ fn a_broken_file_ends_a_headless_run() {
     assert!(reported.contains("[USER] Policy file error in "), "{reported}");
     assert!(reported.contains("my.toml:1:1:\n  priority is required"), "{reported}");
     assert_eq!(stage.requests().len(), 0);
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_an_error() {
+    for (flag, setting) in [("--policy", "policyPaths"), ("--admin-policy", "adminPolicyPaths")] {
+        let stage = Stage::with([]);
+        let is_named = |run: &Finished| {
+            run.assert_code(52);
+            let named = run.stdout_text() + &run.stderr_text();
+            assert!(named.contains("cii.toml"), "{}", run.report());
+        };
+        is_named(&stage.pollux(&[flag, "./cii.toml", "--yolo", "-p", "go"]).run());
+        let verbs: [&[&str]; 3] = [&["lint"], &["list"], &["explain", flag, "./cii.toml", "ls"]];
+        for verb in &verbs[..2] {
+            is_named(
+                &stage.program().args([&["policy"], *verb, &[flag, "cii.toml"]].concat()).run(),
+            );
+        }
+        is_named(&stage.program().args([&["policy"], verbs[2]].concat()).run());
+        stage.home.settings(&json!({ setting: ["./cii.toml"] }));
+        is_named(&stage.pollux(&["--yolo", "-p", "go"]).run());
+        is_named(&stage.program().args(["policy", "list", "--json"]).run());
+    }
 }
 
 #[test]
