@@ -107,7 +107,7 @@ pub(crate) fn select(
             "The auth type '{enforced}' is enforced, but no authentication is configured."
         ))),
         (None, None) => Err(refused(format!(
-            "No API key is set. Get one at {KEY_PAGE}, then run: export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to {}\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well.",
+            "No API key is set. Get one at {KEY_PAGE}, then run:\n  export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to {}\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well.",
             user_settings.with_file_name(".env").display()
         ))),
         (Some(AuthType::Other(_)), _) => Err(refused("Invalid auth method selected.")),

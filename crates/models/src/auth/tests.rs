@@ -34,7 +34,7 @@ fn messages_that_programs_match_are_kept() {
     let none = settings(None, None);
     assert_eq!(
         check(&none, &[]).unwrap_err(),
-        "No API key is set. Get one at https://aistudio.google.com/apikey, then run: export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to /home/u/.gemini/.env\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well."
+        "No API key is set. Get one at https://aistudio.google.com/apikey, then run:\n  export GEMINI_API_KEY=KEY\nTo keep it, write the line GEMINI_API_KEY=KEY to /home/u/.gemini/.env\nWithout a key, use a model server on this machine with --model local/NAME. The subcommand demo shows the program at work. The key of another vendor, such as OPENAI_API_KEY, works as well."
     );
     assert_eq!(
         check(&settings(Some("what"), None), &[KEY]).unwrap_err(),

@@ -105,7 +105,7 @@ async fn without_a_key_the_message_names_what_was_found() {
     assert!(error.message.starts_with("No API key is set. "), "{error}");
     let lines: Vec<&str> = error.message.lines().collect();
     assert_eq!(
-        lines[3..],
+        lines[4..],
         [
             format!(
                 "Ollama at {} with small:latest, big:7b was found on this machine: use it with --model local/small:latest.",

@@ -106,8 +106,7 @@ fn exit_1_is_a_command_line_that_cannot_be_used() {
 
 #[test]
 fn exit_41_is_a_missing_key() {
-    let message =
-        "No API key is set. Get one at https://aistudio.google.com/apikey, then run: export";
+    let message = "No API key is set. Get one at https://aistudio.google.com/apikey, then run:";
     Ending::same(41, "", message).assert(|stage, arguments| {
         let program = stage.alone().env_remove("GEMINI_API_KEY");
         run(program, arguments, &["-p", "go"])
