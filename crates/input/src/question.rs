@@ -44,6 +44,8 @@ pub struct QuestionSheet {
     pub text: String,
     /// True if the subject is a change of a file.
     is_change: bool,
+    /// True if indented lines of the subject are code.
+    is_code: bool,
     /// Labels and decisions in the order of their numbers, each with its letter.
     choices: Vec<(String, SheetDecision, Option<char>)>,
     /// Decision of the Enter key.
@@ -72,7 +74,14 @@ impl QuestionSheet {
             &question.subject,
             QuestionSubject::Call(Confirmation { kind: ConfirmationKind::Edit { .. }, .. })
         );
-        Self { text, is_change, choices, default: question.default.filter(|_| !is_cut) }
+        let is_code = matches!(
+            &question.subject,
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Edit { .. } | ConfirmationKind::Execute { .. },
+                ..
+            })
+        );
+        Self { text, is_change, is_code, choices, default: question.default.filter(|_| !is_cut) }
     }
 
     /// Returns the lines with their meaning.
@@ -82,7 +91,17 @@ impl QuestionSheet {
             None if line.starts_with("Careful: ") => Tone::Warning,
             _ => Tone::Plain,
         };
-        self.text.lines().map(|line| TonedLine::new(tone(line), line)).collect()
+        let subject = self.text.lines().count() - self.choices.len();
+        let line = |(index, line)| {
+            if index >= subject {
+                TonedLine::prose(Tone::Plain, line)
+            } else if self.is_code {
+                TonedLine::new(tone(line), line)
+            } else {
+                TonedLine::prose(tone(line), line)
+            }
+        };
+        self.text.lines().enumerate().map(line).collect()
     }
 
     /// Returns the decision for a line: the number of a choice, `y` or `n`, or nothing for the

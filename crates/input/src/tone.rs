@@ -37,12 +37,20 @@ pub struct TonedLine {
     pub tone: Tone,
     /// The line, without its end.
     pub text: String,
+    /// True for text that breaks between words even if it is indented. Other indented lines are
+    /// code, changes and output.
+    pub is_prose: bool,
 }
 
 impl TonedLine {
-    /// Creates a line.
+    /// Creates a line that is kept as it is if it is indented.
     pub fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self { tone, text: text.into() }
+        Self { tone, text: text.into(), is_prose: false }
+    }
+
+    /// Creates a line that breaks between words.
+    pub fn prose(tone: Tone, text: impl Into<String>) -> Self {
+        Self { tone, text: text.into(), is_prose: true }
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream::BoxStream;
-use pollux_input::{EditProposal, KeyDecoder, LineEditor, QuestionSheet, SheetExtent, Survey};
+use pollux_input::{
+    EditProposal, KeyDecoder, LineEditor, QuestionSheet, SheetExtent, Survey, Tone,
+};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId,
     Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
@@ -263,7 +265,7 @@ impl<'a> Conversation<'a> {
         let Envelope { origin, event } = envelope;
         self.story.tell(&mut self.page, event, Instant::now());
         if let Some(text) = self.typing.hear(event) {
-            self.page.line(&text);
+            self.page.prose(Tone::Plain, &text);
         }
         match event {
             Event::Question(question) => {
@@ -435,7 +437,7 @@ impl<'a> Conversation<'a> {
         }) = &question.subject
         {
             let survey = Survey::new(questions.clone());
-            self.page.line(&survey.text());
+            self.page.prose(Tone::Plain, &survey.text());
             self.survey = Some(survey);
         } else {
             self.show_question(SheetExtent::default());

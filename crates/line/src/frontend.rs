@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_input::{HISTORY_LINES, Workbench};
+use pollux_input::{HISTORY_LINES, Tone, Workbench};
 use pollux_protocol::{ExternalEditor, Notices, Operator, RunningSession, SessionFacts};
 
 use crate::conversation::{Conversation, Preparation, Setting};
@@ -114,7 +114,7 @@ impl LineFrontend {
         };
         let mut page = Page::new(columns(), look);
         resize(&mut page);
-        page.line(&greeting(self.options.version, &facts, &last));
+        page.prose(Tone::Plain, &greeting(self.options.version, &facts, &last));
         let mut conversation = Conversation::new(setting, page);
         conversation.remember(&earlier);
         let first = self.options.first_prompt.filter(|prompt| !prompt.trim().is_empty());

@@ -33,6 +33,7 @@ pub use end::ConversationEnd;
 pub use frontend::{LineFrontend, LineOptions};
 pub use output::{Broken, Stdout};
 pub use progress::Progress;
-pub use screen::TerminalSignal;
+pub use screen::{TerminalSignal, columns};
 pub use story::DescribeFailure;
 pub use terminal::restore as restore_terminal;
+pub use wrap::rows_of;

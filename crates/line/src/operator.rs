@@ -7,7 +7,8 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use pollux_input::{
-    CONSENT_ANSWERS, ConsentAnswer, ConsentSheet, QuestionSheet, SheetDecision, SheetExtent,
+    CONSENT_ANSWERS, ConsentAnswer, ConsentSheet, QuestionSheet, SheetDecision, SheetExtent, Tone,
+    TonedLine,
 };
 use pollux_protocol::{
     ConsentItem, Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject,
@@ -15,7 +16,9 @@ use pollux_protocol::{
 use tokio::sync::Mutex;
 
 use crate::output::Stdout;
+use crate::screen::columns;
 use crate::terminal::{self, Typed};
+use crate::wrap::rows_of;
 
 /// The user at the terminal. A question ends without an answer if its future is dropped.
 #[derive(Default)]
@@ -75,6 +78,17 @@ impl Talk {
         self.out.push(text.as_bytes());
     }
 
+    /// Prints lines, broken between words as their kind requires.
+    fn lines(&mut self, lines: impl IntoIterator<Item = TonedLine>) {
+        for line in lines {
+            self.print(&(rows_of(&line, columns()) + "\n"));
+        }
+    }
+
+    fn prose(&mut self, text: &str) {
+        self.lines(text.lines().map(|line| TonedLine::prose(Tone::Plain, line)));
+    }
+
     /// Prints all queued text, then `label`, and reads a line; returns `None` at the end of the
     /// input. Text that was typed before the question does not answer it.
     async fn line(&mut self, label: &str) -> Option<String> {
@@ -91,7 +105,7 @@ impl Talk {
     /// Shows a question and asks for one of its numbered choices.
     async fn choose(&mut self, asked: &Question) -> QuestionReply {
         let sheet = QuestionSheet::new(asked, Path::new(""), SheetExtent::Whole);
-        self.print(&format!("{}\n", sheet.text));
+        self.lines(sheet.lines());
         let label = sheet.label(false);
         loop {
             let Some(line) = self.line(&label).await else {
@@ -99,7 +113,7 @@ impl Talk {
             };
             match sheet.decision(&line) {
                 Some(SheetDecision::Reply(outcome)) => return asked.reply(outcome),
-                Some(SheetDecision::ShowAll) | None => self.print(&format!("{}\n", sheet.remark())),
+                Some(SheetDecision::ShowAll) | None => self.prose(&sheet.remark()),
             }
         }
     }
@@ -107,11 +121,14 @@ impl Talk {
     /// Asks about each item of a group. The end of the input refuses all remaining items.
     async fn consent(&mut self, asked: &Question, group: &[ConsentItem]) -> QuestionReply {
         if !std::mem::replace(&mut self.explained, true) {
-            self.print(&format!("\n{CONSENT_ANSWERS}\n"));
+            self.prose(&format!("\n{CONSENT_ANSWERS}"));
         }
         let sheet = ConsentSheet::new(group);
         if !self.refuses_rest {
-            self.print(&sheet.text());
+            // Indented lines are commands and names.
+            let lines: Vec<TonedLine> =
+                sheet.text().lines().map(|line| TonedLine::new(Tone::Plain, line)).collect();
+            self.lines(lines);
         }
         let mut allows_rest = false;
         let mut consents = Vec::with_capacity(group.len());
@@ -122,7 +139,7 @@ impl Talk {
                     Some(ConsentAnswer::One(yes)) => consents.push(yes),
                     Some(ConsentAnswer::All) => allows_rest = true,
                     Some(ConsentAnswer::None) => self.refuses_rest = true,
-                    None => self.print(&format!("{}\n", sheet.remark())),
+                    None => self.prose(sheet.remark()),
                 }
             }
             if consents.len() < number {

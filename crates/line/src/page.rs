@@ -10,7 +10,7 @@ use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
 use crate::colour::paint;
 use crate::rows::{InputRows, width};
-use crate::wrap::WordWrap;
+use crate::wrap::{WordWrap, rows_of};
 
 /// Minimum width for terminals that report no width or an implausible one.
 const NARROWEST: usize = 20;
@@ -99,29 +99,32 @@ impl Page {
 
     /// Prints one or more whole lines with the same meaning.
     pub(super) fn toned(&mut self, tone: Tone, text: &str) {
-        self.end_stream();
-        self.hide();
-        let tone = if self.look.coloured { tone } else { Tone::Plain };
-        let text = for_terminal(text);
         for line in text.split('\n') {
-            // Indented lines are code, changes and output.
-            let mut wrap = WordWrap::default();
-            let wrapped = if line.starts_with(' ') {
-                line.to_owned()
-            } else {
-                wrap.push(line, self.columns) + &wrap.flush(self.columns)
-            };
-            for row in wrapped.split('\n') {
-                self.push(&paint(tone, row));
-                self.push("\n");
-            }
+            self.print_line(&TonedLine::new(tone, line));
+        }
+    }
+
+    /// Prints one or more whole lines that break between words even if they are indented.
+    pub(super) fn prose(&mut self, tone: Tone, text: &str) {
+        for line in text.split('\n') {
+            self.print_line(&TonedLine::prose(tone, line));
         }
     }
 
     /// Prints lines, each with its meaning.
     pub(super) fn lines(&mut self, lines: &[TonedLine]) {
-        for TonedLine { tone, text } in lines {
-            self.toned(*tone, text);
+        for line in lines {
+            self.print_line(line);
+        }
+    }
+
+    fn print_line(&mut self, line: &TonedLine) {
+        self.end_stream();
+        self.hide();
+        let tone = if self.look.coloured { line.tone } else { Tone::Plain };
+        for row in rows_of(line, self.columns).split('\n') {
+            self.push(&paint(tone, row));
+            self.push("\n");
         }
     }
 

@@ -202,11 +202,11 @@ impl Progress {
 
 impl WatchedCall {
     fn begun(&self) -> TonedLine {
-        TonedLine::new(Tone::Secondary, format!("  > {}", self.headline))
+        TonedLine::prose(Tone::Secondary, format!("  > {}", self.headline))
     }
 
     fn named(&self) -> TonedLine {
-        TonedLine::new(Tone::Secondary, format!("    {}:", self.headline))
+        TonedLine::prose(Tone::Secondary, format!("    {}:", self.headline))
     }
 
     /// Returns the last lines of a command that are not printed yet, and how it failed.
@@ -214,7 +214,7 @@ impl WatchedCall {
         let whole = narration::text(finished);
         let rest = self.output.rest(&whole);
         let ending = self.output.ending.iter().filter(|ending| **ending != whole);
-        let ending = ending.map(|ending| TonedLine::new(Tone::Error, format!("    {ending}")));
+        let ending = ending.map(|ending| TonedLine::prose(Tone::Error, format!("    {ending}")));
         rest.iter().map(|line| of_output(line)).chain(ending).collect()
     }
 }

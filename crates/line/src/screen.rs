@@ -35,7 +35,7 @@ pub enum TerminalSignal {
 pub(crate) type Signals<'a> = BoxStream<'a, TerminalSignal>;
 
 /// Returns the width of the terminal, in cells.
-pub(crate) fn columns() -> usize {
+pub fn columns() -> usize {
     terminal::size().map_or(COLUMNS, |(columns, _)| columns).into()
 }
 

@@ -62,7 +62,7 @@ impl Story {
                     page.lines(&self.progress.finish(call, calls.len() > 1));
                     if let Some(error) = &call.error {
                         let error = format!("    Error: {}", narration::cut(&error.message));
-                        page.toned(Tone::Error, &error);
+                        page.prose(Tone::Error, &error);
                     }
                 }
             }

@@ -205,7 +205,7 @@ mod modes {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
-    use rustix::stdio::{stdin, stdout};
+    use rustix::stdio::{stderr, stdin, stdout};
     use rustix::termios::{
         InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr,
         tcgetwinsize, tcsetattr,
@@ -316,7 +316,7 @@ mod modes {
 
     /// Returns columns and rows, if the terminal reports them.
     pub(in super::super) fn size() -> Option<(u16, u16)> {
-        let size = tcgetwinsize(stdout()).ok()?;
+        let size = tcgetwinsize(stdout()).or_else(|_| tcgetwinsize(stderr())).ok()?;
         (size.ws_col > 0).then_some((size.ws_col, size.ws_row))
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Code keeps its lines: lines in Markdown fences, indented lines and tables are not broken.
 
+use pollux_input::TonedLine;
+use pollux_protocol::plain_text::for_terminal;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum size of a word, in bytes; a longer one is printed in pieces.
@@ -95,6 +97,38 @@ impl WordWrap {
     }
 }
 
+/// Returns a line without characters that act on a terminal, as rows of this width.
+pub fn rows_of(line: &TonedLine, columns: usize) -> String {
+    let text = for_terminal(&line.text);
+    let rows = |text: &str| {
+        let is_kept = text.starts_with(' ') && !line.is_prose;
+        if is_kept { text.to_owned() } else { wrapped(text, columns) }
+    };
+    text.split('\n').map(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a line as rows that break between words. The last column stays free. Further rows are
+/// indented like the text of the first: after its blanks, and after a number or mark of a list.
+fn wrapped(line: &str, columns: usize) -> String {
+    let text = line.trim_start_matches(' ');
+    let mark = match text.split_once(' ') {
+        Some((mark, _)) if is_list_mark(mark) => mark.len() + 1,
+        _ => 0,
+    };
+    // A narrow terminal has no room for the indent.
+    let indent = (line.len() - text.len() + mark).min(columns / 2);
+    let (head, text) = line.split_at(line.len() - text.len() + mark);
+    let (room, mut wrap) = (columns.saturating_sub(indent), WordWrap::default());
+    let rows = wrap.push(text, room) + &wrap.flush(room);
+    format!("{head}{}", rows.replace('\n', &format!("\n{}", " ".repeat(indent))))
+}
+
+/// Returns true for the beginning of an item: `>`, `-`, or a number with a full stop.
+fn is_list_mark(mark: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(mark, ">" | "-") || mark.strip_suffix('.').is_some_and(is_number)
+}
+
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
@@ -122,6 +156,22 @@ mod tests {
             ),
         ] {
             assert_eq!(wrapped(text, 10), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn further_rows_of_a_line_are_indented_like_the_first() {
+        for (line, expected) in [
+            ("one two three", "one two \nthree"),
+            ("  one two three", "  one two \n  three"),
+            ("  1. one two three", "  1. one two \n     three"),
+            ("  > one two three", "  > one two \n    three"),
+            ("    Error: one two", "    Error: \n    one two"),
+            ("", ""),
+            ("        ", "        "),
+        ] {
+            let columns = if line.starts_with("one") { 10 } else { 13 };
+            assert_eq!(super::wrapped(line, columns), expected, "{line}");
         }
     }
 

@@ -227,8 +227,8 @@ impl Run<'_> {
                     signal = signals.next() => self.stop(signal, state),
                 }
             }
-            for TonedLine { tone, text } in state.messages.drain(..) {
-                stderr_toned(tone, &text);
+            for line in state.messages.drain(..) {
+                stderr_toned(&line);
             }
             if outcome.is_some() {
                 return Ok(outcome);
@@ -243,8 +243,8 @@ impl Run<'_> {
             return;
         }
         let now = Instant::now();
-        for TonedLine { tone, text } in state.progress.tick(now) {
-            stderr_toned(tone, &text);
+        for line in state.progress.tick(now) {
+            stderr_toned(&line);
         }
         if self.has_status {
             state.status.show(state.progress.status(now).as_deref());

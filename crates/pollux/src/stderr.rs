@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
-use pollux_input::Tone;
-use pollux_line::paint;
+use pollux_input::{Tone, TonedLine};
+use pollux_line::{columns, paint, rows_of};
 use pollux_protocol::plain_text::{for_terminal, harmless};
 use pollux_protocol::{Notices, Severity};
 
@@ -29,17 +29,21 @@ pub(crate) fn wants_colour(variable: impl Fn(&str) -> Option<OsString>) -> bool 
 
 /// Prints the reason why a run failed; in red on a terminal with colours.
 pub(crate) fn stderr_failure(text: &str) {
-    stderr_toned(Tone::Error, text);
+    stderr_toned(&TonedLine::new(Tone::Error, text));
 }
 
-/// Prints one line to standard error, in the colour of its meaning on a terminal with colours.
-pub(crate) fn stderr_toned(tone: Tone, text: &str) {
-    if tone == Tone::Plain || !is_coloured() {
-        return stderr_line(text);
-    }
-    let text = for_terminal(text);
-    let lines = text.split('\n').map(|line| paint(tone, line) + "\n").collect::<String>();
-    drop(std::io::stderr().lock().write_all(lines.as_bytes()));
+/// Prints one line to standard error. On a terminal it has the colour of its meaning and breaks
+/// between words; characters that could move the cursor are removed. Errors are ignored, because a
+/// closed standard error does no harm.
+pub(crate) fn stderr_toned(line: &TonedLine) {
+    let text = if std::io::stderr().is_terminal() {
+        let tone = if is_coloured() { line.tone } else { Tone::Plain };
+        let rows = rows_of(line, columns());
+        rows.split('\n').map(|row| paint(tone, row) + "\n").collect()
+    } else {
+        harmless(&line.text).into_owned() + "\n"
+    };
+    drop(std::io::stderr().lock().write_all(text.as_bytes()));
 }
 
 /// Line on a terminal that says what is awaited. It is removed before other text is printed.
@@ -63,12 +67,9 @@ impl StatusLine {
     }
 }
 
-/// Prints one line to standard error, without characters that could move the cursor. Errors are
-/// ignored, because a closed standard error does no harm.
+/// Prints one line to standard error, as [`stderr_toned`] does.
 pub(crate) fn stderr_line(text: &str) {
-    let is_terminal = std::io::stderr().is_terminal();
-    let line = if is_terminal { for_terminal(text) } else { harmless(text) }.into_owned() + "\n";
-    drop(std::io::stderr().lock().write_all(line.as_bytes()));
+    stderr_toned(&TonedLine::new(Tone::Plain, text));
 }
 
 /// Returns a sink that prints messages to standard error.

@@ -2,7 +2,7 @@
 
 use pollux_input::{
     EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, SurveyStep,
-    is_words,
+    Tone, is_words,
 };
 use pollux_protocol::{
     Confirmation, ConfirmationKind, Modification, Op, Question, QuestionOutcome, QuestionReply,
@@ -105,7 +105,7 @@ impl Conversation<'_> {
                 let text = survey.text();
                 self.answer.clear();
                 self.page.keep_row();
-                self.page.line(&text);
+                self.page.prose(Tone::Plain, &text);
             }
         }
     }

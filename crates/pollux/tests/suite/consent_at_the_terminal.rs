@@ -216,7 +216,7 @@ fn a_broken_settings_file_is_reported_before_the_folder_is_trusted() {
     let stage = Stage::new();
     stage.home.project_file(".gemini/settings.json", "{\n  oops");
     let asking = Asking::start(stage);
-    asking.wait_for("(line 2, column 3)");
+    asking.wait_for("(line 2,\ncolumn 3)");
     asking.answer(TRUST, "");
     let (_, screen) = asking.leave();
     assert!(screen.contains("(not trusted)"), "{screen}");

@@ -206,7 +206,7 @@ fn the_question_can_be_left() {
     let (stage, server) = (Stage::new(), local_server());
     for (key, code, words) in [
         (Key::Ctrl('c'), 130, "Operation cancelled."),
-        (Key::Ctrl('d'), 41, "use it with --model local/small:latest"),
+        (Key::Ctrl('d'), 41, "--model local/small:latest."),
     ] {
         let mut terminal = without_a_key(&stage, &server);
         terminal.wait_for_text("Choose 1-2:", SOON);

@@ -50,6 +50,66 @@ fn wait_for_label(terminal: &Terminal, label: &str) {
     terminal.wait_for(ends, SOON);
 }
 
+/// Asserts that no printed line is wider than the terminal, if it has a blank to break at.
+fn assert_fits(terminal: &Terminal, columns: usize) {
+    let printed = transcript(terminal).replace("\u{1b}[?2004h", "").replace('\u{1b}', "\n\u{1b}");
+    for line in printed.split(['\r', '\n']) {
+        let text = line.trim_start_matches(|letter| "\u{1b}[0123456789m".contains(letter));
+        let breaks = text.char_indices().take(columns).any(|(at, letter)| at > 8 && letter == ' ');
+        assert!(text.chars().count() <= columns || !breaks, "{line:?}");
+    }
+}
+
+#[test]
+fn questions_and_errors_break_between_words() {
+    let missing = json!({"file_path": "a.txt", "instruction": "x", "old_string": "no such text", "new_string": "y"});
+    let stage =
+        Stage::with([edit(), reply().call("replace", missing), reply().text("All of it is done.")]);
+    stage.home.project_file("a.txt", "one\ntwo\n");
+    let terminal = stage.pollux(&["--no-screen-reader"]).env("NO_COLOR", "1").in_terminal(60, 40);
+    let talk = Talk { stage, terminal };
+    talk.wait_for_prompt();
+    talk.type_line("go");
+    talk.wait_for_text(
+        "  1. Allow once\n  2. Allow all edits for this session\n     (mode auto_edit)\n  3. Modify with external editor\n",
+    );
+    talk.wait_for_text("Choose 1-4:");
+    talk.type_line("1");
+    talk.wait_for_text("    Error: Could not find an exact\n    match for");
+    talk.wait_for_text("All of it is done.");
+    assert_fits(&talk.terminal, 40);
+    talk.wait_for_prompt();
+    talk.end();
+}
+
+#[test]
+fn messages_before_the_conversation_break_between_words() {
+    let stage = Stage::new();
+    let program = stage.pollux(&[]).env_remove("GEMINI_CLI_TRUST_WORKSPACE");
+    let mut terminal = program.in_terminal(60, 40);
+    terminal.wait_for_text("Choose 1-3", SOON);
+    terminal.send("3\r");
+    terminal.wait_for_text("Ctrl-D", SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
+    let text = terminal.screen();
+    assert!(text.contains("Restricted mode:") && text.contains("would be read."), "{text}");
+    assert_fits(&terminal, 40);
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(SOON);
+}
+
+#[test]
+fn messages_of_a_headless_run_break_between_words() {
+    let missing = json!({"file_path": "a.txt", "instruction": "x", "old_string": "no such text", "new_string": "y"});
+    let stage = Stage::with([reply().call("replace", missing), reply().text("Done.")]);
+    stage.home.project_file("a.txt", "one\n");
+    let program = stage.pollux(&["--approval-mode", "auto_edit", "-p", "go"]);
+    let mut terminal = program.in_terminal(60, 40);
+    terminal.wait_exit(SOON);
+    assert!(terminal.screen().contains("Error executing tool"), "{}", terminal.screen());
+    assert_fits(&terminal, 40);
+}
+
 #[test]
 fn the_prompt_shows_model_and_mode() {
     let talk = Talk::with([]);
