@@ -67,9 +67,11 @@ pub fn resolve_approval(request: ApprovalRequest) -> Result<ApprovalDecision, Ap
         if request.yolo_disabled {
             return Err(ApprovalModeError::DisabledBySetting);
         }
-        messages.push(
-            "YOLO mode is enabled. All tool calls will be automatically approved.".to_owned(),
-        );
+        if request.trusted {
+            messages.push(
+                "YOLO mode is enabled. All tool calls will be automatically approved.".to_owned(),
+            );
+        }
     }
     if !request.trusted && mode != ApprovalMode::Default {
         messages.push(

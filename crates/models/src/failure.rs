@@ -9,6 +9,9 @@ use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 
 use crate::refusal::Refusal;
 
+/// Description of a body that is no response.
+const WEB_PAGE: &str = "a web page instead of a response of the API";
+
 /// Reader of the error responses of one service, which also knows remedies.
 pub(crate) trait RefusalReader: Send + Sync {
     /// Interprets an error response.
@@ -144,27 +147,31 @@ fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     ModelError::new(kind, with_hint(display(&error.to_string(), None), &hint))
 }
 
+/// Returns the error for a web page with a success status. A retry can help: proxies may recover.
+pub(crate) fn web_page(reader: &dyn RefusalReader) -> ModelError {
+    let message = display(&format!("received {WEB_PAGE}"), None);
+    let error = ModelError::new(ModelErrorKind::Broken, with_hint(message, &intercepted(reader)));
+    ModelError { retryable: true, ..error }
+}
+
+fn intercepted(reader: &dyn RefusalReader) -> String {
+    format!("A proxy may intercept the request, or {} may be wrong.", reader.address_source())
+}
+
 /// Converts an error response of the service. `model` may be empty if it is not known.
 fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelError {
     let is_page = refusal.shown.starts_with('<');
     let status = refusal.status;
     let shown = match &*refusal.shown {
-        _ if is_page => {
-            let page = "received a web page instead of a response of the API";
-            display(&format!("HTTP {status}: {page}"), None)
-        }
+        _ if is_page => display(&format!("HTTP {status}: received {WEB_PAGE}"), None),
         "" => {
             let shown = format!("HTTP {status} without an error message");
             display(&shown, refusal.code.as_deref())
         }
         shown => display(shown, refusal.code.as_deref()),
     };
-    let hint = if is_page && status < 500 {
-        let address = reader.address_source();
-        format!("A proxy may intercept the request, or {address} may be wrong.")
-    } else {
-        reader.remedy(&refusal, model)
-    };
+    let hint =
+        if is_page && status < 500 { intercepted(reader) } else { reader.remedy(&refusal, model) };
     let message = with_hint(shown, &hint);
     let Refusal { kind, code, message: own, .. } = refusal;
     ModelError {

@@ -62,5 +62,11 @@ fn messages() {
         resolve_approval(untrusted).unwrap().messages,
         ["Approval mode overridden to \"default\" because the current folder is not trusted."]
     );
+    let yolo = ApprovalRequest { flag: Some(Yolo), ..untrusted };
+    assert_eq!(
+        resolve_approval(yolo).unwrap().messages,
+        ["Approval mode overridden to \"default\" because the current folder is not trusted."],
+        "yolo mode is not announced where it is off"
+    );
     assert!(resolve_approval(request()).unwrap().messages.is_empty());
 }

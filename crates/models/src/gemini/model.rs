@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::embed;
 use super::request::{self, CallSettings, SuffixCache};
 use super::service::{Method, MethodCall, Service, decode_total};
-use super::stream::{self, decode};
+use super::stream::{self, decode_body};
 use crate::configs::Purpose;
 use crate::exchange::{Call, not_encoded};
 use crate::json_answer;
@@ -127,7 +127,7 @@ impl Model for GeminiModel {
         let response = self.service.connection.exchange.open(call).await?;
         let refusals = Arc::clone(&self.service.refusals);
         let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
-        Ok(stream::chunks(response.events(), refusals, retry_fetch_errors))
+        Ok(stream::chunks(response, refusals, retry_fetch_errors))
     }
 
     async fn generate(
@@ -138,7 +138,7 @@ impl Model for GeminiModel {
         let settings = self.settings(&request)?;
         let body = self.encode(&request, &settings, &SuffixCache::default())?;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
-        decode(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
+        decode_body(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
     }
 
     async fn generate_json(
@@ -155,7 +155,10 @@ impl Model for GeminiModel {
             let max_attempts = JSON_ATTEMPTS.min(self.service.connection.exchange.max_attempts);
             let call = Call { max_attempts, ..call };
             async {
-                decode(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
+                decode_body(
+                    &self.service.connection.exchange.ask(call).await?,
+                    &self.service.refusals,
+                )
             }
         };
         json_answer::ask(max_attempts, self.service.connection.content, &cancel, ask).await

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures::{StreamExt, stream};
-use pollux_net::EventStream;
+use pollux_net::{EventStream, Response};
 use pollux_protocol::{ChunkStream, Citation, FinishReason, ModelError, ResponseChunk, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -46,8 +46,49 @@ pub(super) fn decode(json: &[u8], refusals: &GoogleRefusals) -> Result<ResponseC
     }
 }
 
-/// Converts the events of a response to chunks. Ends after the first error.
+/// Decodes a whole body as [`decode`] does. A web page, which proxies send with status 200, is
+/// reported as such.
+///
+/// # Errors
+/// Those of [`decode`], and [`ModelErrorKind::Broken`] for a web page.
+///
+/// [`ModelErrorKind::Broken`]: pollux_protocol::ModelErrorKind::Broken
+pub(super) fn decode_body(
+    body: &[u8],
+    refusals: &GoogleRefusals,
+) -> Result<ResponseChunk, ModelError> {
+    if is_web_page(body) { Err(failure::web_page(refusals)) } else { decode(body, refusals) }
+}
+
+fn is_web_page(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"<")
+}
+
+/// Converts a response to chunks. Ends after the first error.
 pub(super) fn chunks(
+    mut response: Response,
+    refusals: Arc<GoogleRefusals>,
+    retry_fetch_errors: bool,
+) -> ChunkStream {
+    let reader = Arc::clone(&refusals);
+    let begun = async move {
+        match response.chunk().await {
+            Ok(Some(first)) if is_web_page(&first) => Err(failure::web_page(&*reader)),
+            Ok(first) => {
+                let first = stream::iter(first.map(Ok));
+                Ok(EventStream::new(first.chain(response.into_stream())))
+            }
+            Err(error) => Err(failure::in_stream(&error, retry_fetch_errors)),
+        }
+    };
+    let chunks = move |begun| match begun {
+        Ok(events) => of_events(events, Arc::clone(&refusals), retry_fetch_errors),
+        Err(error) => stream::iter([Err(error)]).boxed(),
+    };
+    stream::once(begun).flat_map(chunks).boxed()
+}
+
+fn of_events(
     events: EventStream,
     refusals: Arc<GoogleRefusals>,
     retry_fetch_errors: bool,

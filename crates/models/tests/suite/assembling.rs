@@ -1,8 +1,8 @@
 use pollux_models::{ModelsOptions, ReplaySource, assemble, sign_in_notice};
 use pollux_protocol::{ModelError, ModelErrorKind};
-use pollux_testkit::{ModelServer, reply};
+use pollux_testkit::{ModelServer, ReplyContent, reply};
 
-use super::harness::{answer, options, select, text};
+use super::harness::{answer, model, options, select, text};
 
 const SCRIPT: &str = r#"{"method":"generateContentStream","response":[{"candidates":[{"content":{"role":"model","parts":[{"text":"recorded"}]},"finishReason":"STOP","index":0}]}]}"#;
 
@@ -46,6 +46,17 @@ fn a_key_instead_of_the_sign_in_is_reported_for_models_of_gemini() {
         assert_eq!(notice.is_some(), is_reported, "{model} {notice:?}");
         assert!(notice.is_none_or(|notice| notice.contains("the Google sign-in")));
     }
+}
+
+#[tokio::test]
+async fn a_web_page_instead_of_an_answer_is_named() {
+    let server = ModelServer::start();
+    let page = || reply().status(200, ReplyContent::html("\n<!DOCTYPE html><p>Log in</p>"));
+    server.stream(page());
+    let model = model(&server, "gemini-2.5-pro").await;
+    let (_, error) = answer(&model).await.unwrap_err();
+    assert!(error.message.contains("received a web page instead of a response"), "{error}");
+    assert!(error.message.contains("GOOGLE_GEMINI_BASE_URL") && error.retryable, "{error}");
 }
 
 #[tokio::test]
