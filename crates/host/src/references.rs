@@ -401,7 +401,7 @@ impl References<'_> {
             }
             let body = match reader.read(path, label, *named) {
                 Ok(FileContent::Text(file)) => {
-                    report.text(label, file.lines, file.shown);
+                    report.text(label, &file);
                     Part::text(trim(&file.text))
                 }
                 Ok(FileContent::Media(part)) => {

@@ -148,6 +148,8 @@ pub struct FileText {
     pub lines: u64,
     /// Number of lines shown, at most 2000.
     pub shown: u64,
+    /// True if a shown line is longer than 2000 characters and was cut.
+    pub has_cut_lines: bool,
     /// Fingerprint of the file at the time of reading.
     pub fingerprint: Fingerprint,
 }
@@ -235,7 +237,7 @@ impl<'a> FileReader<'a> {
     }
 
     fn take_text(&mut self, bytes: &[u8], shown: &str) -> FileText {
-        let mut text = excerpt(bytes).unwrap_or_default();
+        let (mut text, has_cut_lines) = excerpt(bytes).unwrap_or_default();
         let whole = text.len() <= self.text_left;
         if whole {
             self.text_left = self.text_left.saturating_sub(text.len() + shown.len());
@@ -246,7 +248,8 @@ impl<'a> FileReader<'a> {
         }
         let lines = lines::count(bytes);
         let shown = lines.min(MAX_LINES as u64);
-        FileText { text, whole, lines, shown, fingerprint: Fingerprint::of_bytes(bytes, None) }
+        let fingerprint = Fingerprint::of_bytes(bytes, None);
+        FileText { text, whole, lines, shown, has_cut_lines, fingerprint }
     }
 
     fn take_media(&mut self, mime_type: &str, bytes: &[u8]) -> FileContent {

@@ -215,9 +215,12 @@ fn failure(path: &Path, error: &Error) -> ToolOutput {
     failed(ToolError::new(kind, message), display)
 }
 
-/// Returns the shown text of a file that is read together with other files.
-pub(crate) fn excerpt(bytes: &[u8]) -> Option<String> {
-    LineRange::new(None, None).and_then(|range| Some(view_of(bytes, range).ok()?.into_excerpt()))
+/// Returns the shown text of a file that is read together with other files, and whether lines of it
+/// are cut.
+pub(crate) fn excerpt(bytes: &[u8]) -> Option<(String, bool)> {
+    let view = view_of(bytes, LineRange::new(None, None)?).ok()?;
+    let has_cut_lines = view.has_cut_lines();
+    Some((view.into_excerpt(), has_cut_lines))
 }
 
 fn view_of(bytes: &[u8], range: LineRange) -> Result<View, usize> {

@@ -1,13 +1,16 @@
 //! Completion of a path after an `@`.
 
 use std::path::Path;
+use std::time::Duration;
 
-use pollux_fs::{Access, EntryKind, IgnoreRules, Workspace};
+use pollux_fs::{Access, EntryKind, IgnoreRules, WalkOptions, Workspace};
 
 use super::Expander;
 
 /// Maximum number of completions.
 const MAX_COMPLETIONS: usize = 1000;
+/// Time limit of a search for paths that contain the typed text.
+const SEARCH: Duration = Duration::from_secs(1);
 
 impl Expander {
     /// Returns the paths that begin with `partial`, as they are written after an `@`, sorted. A
@@ -45,8 +48,30 @@ fn complete(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<St
             }
         }
     }
+    if found.is_empty() && !name.is_empty() {
+        found = below(workspace, rules, &unescaped(partial));
+    }
     found.sort_unstable();
     found.dedup();
+    found
+}
+
+/// Returns the paths in the workspace that contain a text, in any case.
+fn below(workspace: &Workspace, rules: &IgnoreRules, text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let options =
+        WalkOptions { rules: Some(rules), time_limit: Some(SEARCH), ..WalkOptions::default() };
+    let mut found = Vec::new();
+    for root in workspace.walk_roots() {
+        let walk = pollux_fs::walk(std::slice::from_ref(&root), &options, pollux_fs::NEVER);
+        let relative = walk.entries.iter().filter_map(|entry| {
+            let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
+            let path = entry.path.strip_prefix(&root.path).ok()?.to_str()?;
+            let is_found = path.to_lowercase().contains(&text) && !path.contains(char::is_control);
+            is_found.then(|| format!("{}{end}", escaped(path)))
+        });
+        found.extend(relative.take(MAX_COMPLETIONS - found.len()));
+    }
     found
 }
 
@@ -104,7 +129,9 @@ mod tests {
             ("src/", &["src/a\\ b.rs", "src/main.rs"]),
             ("src/a\\ ", &["src/a\\ b.rs"]),
             ("./sr", &["./src/"]),
-            ("b", &[]),
+            ("b", &["src/a\\ b.rs"]),
+            ("MAIN", &["src/main.rs"]),
+            ("x", &["some.txt"]),
             (".gi", &[".gitignore"]),
             ("nosuch/", &[]),
             ("../", &[]),

@@ -1,5 +1,6 @@
 //! Messages about the `@path` references of a prompt.
 
+use pollux_tools::FileText;
 use pollux_tools::LeftOutFiles;
 
 /// Maximum number of names that are reported one by one because they stay text.
@@ -34,6 +35,8 @@ pub(super) struct Report {
     included: Vec<String>,
     lines: u64,
     shortened: Vec<String>,
+    /// Files of which long lines are cut.
+    with_cut_lines: Vec<String>,
     failed: Vec<String>,
 }
 
@@ -90,11 +93,14 @@ impl Report {
     }
 
     /// Records a file whose text is included.
-    pub(super) fn text(&mut self, label: &str, lines: u64, shown: u64) {
+    pub(super) fn text(&mut self, label: &str, file: &FileText) {
         self.included.push(cut(label));
-        self.lines += lines;
-        if shown < lines {
-            self.shortened.push(format!("{} ({} lines)", cut(label), grouped(lines)));
+        self.lines += file.lines;
+        if file.shown < file.lines {
+            self.shortened.push(format!("{} ({} lines)", cut(label), grouped(file.lines)));
+        }
+        if file.has_cut_lines {
+            self.with_cut_lines.push(cut(label));
         }
     }
 
@@ -137,6 +143,10 @@ impl Report {
         if !self.shortened.is_empty() {
             let names = listed(&self.shortened);
             messages.push(format!("Only the first 2,000 lines are included: {names}."));
+        }
+        if !self.with_cut_lines.is_empty() {
+            let names = listed(&self.with_cut_lines);
+            messages.push(format!("Lines are cut after 2,000 characters: {names}."));
         }
         if !self.failed.is_empty() {
             messages.push(format!("Cannot be read: {}.", listed(&self.failed)));

@@ -307,6 +307,8 @@ fn a_file_that_is_cut_is_reported() {
     let sample = Sample::new(&[]);
     sample.write("long.txt", "l\n".repeat(2500).as_bytes());
     sample.write("whole.txt", "l\n".repeat(2000).as_bytes());
+    sample.write("min.json", "x".repeat(5000).as_bytes());
+    assert_eq!(sample.warnings("@min.json"), ["Lines are cut after 2,000 characters: min.json."]);
     assert_eq!(
         sample.warnings("@long.txt @whole.txt"),
         ["Only the first 2,000 lines are included: long.txt (2,500 lines)."]

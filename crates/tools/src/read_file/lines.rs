@@ -79,6 +79,10 @@ impl View {
         }
     }
 
+    pub(super) fn has_cut_lines(&self) -> bool {
+        self.shortened
+    }
+
     fn is_partial(&self) -> bool {
         self.first > 1 || self.last < self.total
     }
@@ -101,6 +105,12 @@ impl View {
     pub(super) fn into_excerpt(self) -> String {
         if !self.is_partial() && !self.shortened {
             return self.content;
+        }
+        if !self.is_partial() {
+            return format!(
+                "[WARNING: Lines of this file that are longer than {MAX_LINE_LENGTH} characters are cut.]\n\n{}",
+                self.content
+            );
         }
         let Self { content, last, total, .. } = self;
         format!(
