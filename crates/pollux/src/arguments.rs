@@ -103,7 +103,7 @@ pub(crate) fn parse(
     }
     checks::no_missing_value(&line).map_err(refuse)?;
     if let Some((group, rest)) = line.group.take() {
-        checks::only_global(&line).map_err(refuse)?;
+        checks::only_global(&line, &whole).map_err(refuse)?;
         if whole.find_subcommand(&group).is_some() {
             let subcommand = subcommand::parse_group(&group, rest, whole, called_as);
             return subcommand.map(Invocation::Subcommand);

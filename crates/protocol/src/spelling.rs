@@ -19,6 +19,15 @@ pub fn is_one_edit(left: &str, right: &str) -> bool {
     left.len().max(right.len()) <= LONGEST && strsim::osa_distance(left, right) <= 1
 }
 
+/// Returns the name that is most similar to `wanted`: within one edit, or within two for longer
+/// names. The name itself does not count.
+pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let is_near =
+        |name: &&str| is_one_edit(wanted, name) || name.len() >= 6 && distance(wanted, name) <= 2;
+    let near = names.into_iter().filter(|name| *name != wanted).filter(is_near);
+    near.min_by_key(|name| strsim::osa_distance(wanted, name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +46,22 @@ mod tests {
             assert_eq!(is_one_edit(left, right), expected, "{left} {right}");
         }
         assert!(!is_one_edit(&"a".repeat(1_000_000), &"a".repeat(1_000_000)));
+    }
+
+    #[test]
+    fn the_most_similar_name() {
+        let names = ["help", "model", "memory", "mode", "permissions"];
+        for (wanted, expected) in [
+            ("hlp", Some("help")),
+            ("modle", Some("model")),
+            ("permisions", Some("permissions")),
+            ("memroy", Some("memory")),
+            ("mode", Some("model")),
+            ("keep", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(wanted, names), expected, "{wanted}");
+        }
     }
 
     #[test]

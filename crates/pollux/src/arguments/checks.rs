@@ -8,7 +8,7 @@ use std::error::Error as _;
 use clap::builder::{PossibleValue, Str};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command};
-use pollux_protocol::Resource;
+use pollux_protocol::{Resource, spelling};
 
 use super::config::OVER_SETTINGS;
 use super::line::{Flag, Line};
@@ -17,7 +17,7 @@ use super::line::{Flag, Line};
 pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String> {
     let is_main =
         |name: &str| main.get_arguments().any(|argument| argument.get_long() == Some(name));
-    unknown(line, &is_main)?;
+    unknown(line, main, &is_main)?;
     choices(line)?;
     limits(line)?;
     session_id(line)?;
@@ -47,7 +47,7 @@ pub(super) fn flags_of(line: &Line<'_>, path: &[&str], command: &Command) -> Res
             || command.get_arguments().any(|argument| argument.get_long() == Some(name))
             || is_config && OVER_SETTINGS.contains(&name)
     };
-    unknown(line, &is_known)?;
+    unknown(line, command, &is_known)?;
     // `config` shows the values of the flags that override settings, whatever they are.
     if is_config { Ok(()) } else { choices(line) }
 }
@@ -107,12 +107,17 @@ pub(super) fn message(error: &clap::Error) -> String {
 }
 
 /// Checks that no flag except `--debug` precedes a group of subcommands.
-pub(super) fn only_global(line: &Line<'_>) -> Result<(), String> {
-    unknown(line, &|name| name == "debug")
+pub(super) fn only_global(line: &Line<'_>, main: &Command) -> Result<(), String> {
+    unknown(line, main, &|name| name == "debug")
 }
 
-/// Rejects unknown flags, naming each as yargs does: with its camelCase twin.
-fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), String> {
+/// Rejects unknown flags, naming each as yargs does: with its camelCase twin. A flag of the command
+/// that is similar to the first one is suggested.
+fn unknown(
+    line: &Line<'_>,
+    command: &Command,
+    is_known: &dyn Fn(&str) -> bool,
+) -> Result<(), String> {
     let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
     let mut names: Vec<String> = Vec::new();
     for name in line.unknown.iter().cloned().chain(misplaced) {
@@ -124,11 +129,21 @@ fn unknown(line: &Line<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), Strin
             }
         }
     }
-    match names.len() {
-        0 => Ok(()),
-        1 => Err(format!("Unknown argument: {}", names[0])),
-        _ => Err(format!("Unknown arguments: {}", names.join(", "))),
-    }
+    let Some(first) = names.first() else { return Ok(()) };
+    let plural = if names.len() == 1 { "" } else { "s" };
+    let meant = similar_flag(command, first, is_known);
+    let meant = meant.map(|flag| format!("\nDid you mean --{flag}?")).unwrap_or_default();
+    Err(format!("Unknown argument{plural}: {}{meant}", names.join(", ")))
+}
+
+/// Returns the visible flag that is most similar to a name.
+fn similar_flag<'c>(
+    command: &'c Command,
+    name: &str,
+    is_known: &dyn Fn(&str) -> bool,
+) -> Option<&'c str> {
+    let visible = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    spelling::nearest(name, visible.filter_map(Arg::get_long).filter(|flag| is_known(flag)))
 }
 
 fn camel_case(kebab: &str) -> String {

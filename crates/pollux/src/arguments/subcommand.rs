@@ -211,9 +211,12 @@ fn read(line: &Line<'_>, words: &[&str], whole: Command) -> Result<Subcommand, S
     }
 }
 
-/// Refuses a line of a subcommand, with its help.
+/// Refuses a line of a subcommand, and names its help. The help itself would hide the message.
 pub(super) fn refusal(message: &str, words: &[&str], called_as: &str) -> Exit {
-    Exit::refusal(format!("{message}\n{}", help_of(words, called_as)))
+    let depth = flags::descend(&flags::whole(called_as), words).1;
+    let path: Vec<&str> =
+        std::iter::once(called_as).chain(words[..depth].iter().copied()).collect();
+    Exit::refusal(format!("{message}\nFor the usage: {} --help\n", path.join(" ")))
 }
 
 #[cfg(test)]

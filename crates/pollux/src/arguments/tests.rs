@@ -20,23 +20,38 @@ fn run(words: &[&str]) -> Arguments {
     }
 }
 
-/// Returns the message of a rejected line, without the usage after it.
+/// Returns the message of a rejected line, without the hint after it.
 fn refused(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
     assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
-    let (message, usage) = exit.stderr.split_once("\nAn open, native agent").expect("the usage");
-    assert!(usage.contains("Usage: gemini [OPTIONS] [PROMPT]..."), "{usage}");
+    let message = exit.stderr.strip_suffix("\nFor the usage: gemini --help\n").expect("the hint");
     message.to_owned()
 }
 
-/// Returns the message of a rejected line of a subcommand, which ends with the usage of this
-/// subcommand.
+/// Returns the message of a rejected line of a subcommand, whose hint names this subcommand.
 fn refused_by_subcommand(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
     assert_eq!((exit.code, exit.stdout.as_str()), (1, ""), "{words:?}");
-    let (message, usage) = exit.stderr.split_once("\n\nUsage: gemini ").expect("the usage");
-    assert!(usage.starts_with(words[0]), "{usage}");
+    let (message, hint) = exit.stderr.split_once("\nFor the usage: gemini ").expect("the hint");
+    assert!(hint.starts_with(words[0]) && hint.ends_with(" --help\n"), "{hint}");
     message.to_owned()
+}
+
+#[test]
+fn a_misspelt_flag_has_a_suggestion() {
+    for (words, message) in [
+        (&["--modle", "x"][..], "Unknown argument: modle\nDid you mean --model?"),
+        (
+            &["--aproval-mode", "x"],
+            "Unknown arguments: aproval-mode, aprovalMode\nDid you mean --approval-mode?",
+        ),
+        (&["--full-auto"], "Unknown arguments: full-auto, fullAuto"),
+        (&["--fake-response", "x"], "Unknown arguments: fake-response, fakeResponse"),
+    ] {
+        assert_eq!(refused(words), message, "{words:?}");
+    }
+    let message = refused_by_subcommand(&["demo", "--keeep"]);
+    assert_eq!(message, "Unknown argument: keeep\nDid you mean --keep?");
 }
 
 /// Returns the message of a line that is neither a subcommand nor a prompt.
