@@ -37,8 +37,7 @@ impl CommandRun {
             measure(&outlet, command.name(), matches!(end, Some(Ok(_))));
             end
         } else {
-            let message = format!("Unknown command: /{}. Type /help for a list.", self.name);
-            Some(Err(CommandError(message)))
+            Some(Err(CommandError(self.session.commands.unknown(&self.name))))
         };
         let (outcome, ended) = match end {
             Some(Ok(Some(op))) if op.id().is_some() => {

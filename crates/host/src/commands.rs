@@ -13,6 +13,7 @@ use crate::setup::Setup;
 use crate::state::SessionState;
 
 mod memory;
+mod missing;
 mod permissions;
 mod plan;
 mod session;
@@ -76,7 +77,15 @@ pub(crate) fn interactive(
         named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
-    CommandSet::new(named)
+    CommandSet::new(named).explained_by(missing::explainer(setup.command_folders()))
+}
+
+/// Returns the words that continue a partly typed argument.
+fn continuations<W: Into<String>>(
+    partial: &str,
+    words: impl IntoIterator<Item = W>,
+) -> Vec<String> {
+    words.into_iter().map(Into::into).filter(|word: &String| word.starts_with(partial)).collect()
 }
 
 fn general(called_as: &str) -> Vec<Arc<dyn Command>> {

@@ -125,26 +125,31 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
 }
 
-/// Returns the file of the custom command that a prompt calls, the project's before the user's.
-pub(crate) fn custom_command(
-    prompt: &str,
-    loaded: &Loaded,
-    places: &Places,
-    cwd: &Path,
-) -> Option<PathBuf> {
-    let name = prompt.strip_prefix('/')?.split_whitespace().next()?;
+/// Returns the folders with custom commands, the project's before the user's.
+pub(crate) fn command_folders(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<PathBuf> {
+    let own = cwd.join(pollux_config::GEMINI_DIR);
+    let trusted = loaded.trust.is_trusted().then_some(own);
+    let folders = trusted.into_iter().chain([places.gemini_dir()]);
+    folders.map(|folder| folder.join("commands")).collect()
+}
+
+/// Returns the file of the custom command with this name in the first of the folders that has it.
+pub(crate) fn custom_command(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     let parts: Vec<&str> = name.split(':').collect();
     if parts.iter().any(|part| part.is_empty() || part.contains(['/', '\\']) || *part == "..") {
         return None;
     }
     let mut path: PathBuf = parts.iter().collect();
     path.as_mut_os_string().push(".toml");
-    let own = cwd.join(pollux_config::GEMINI_DIR);
-    let trusted = loaded.trust.is_trusted().then_some(own);
-    let folders = trusted.into_iter().chain([places.gemini_dir()]);
-    folders
-        .map(|folder| folder.join("commands").join(&path))
-        .find(|path| is_kind(path, EntryKind::File))
+    folders.iter().map(|folder| folder.join(&path)).find(|path| is_kind(path, EntryKind::File))
+}
+
+/// Returns the message for a custom command that is called.
+pub(crate) fn custom_command_message(file: &Path) -> String {
+    format!(
+        "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
+        file.display()
+    )
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use pollux_protocol::{
 use crate::assemble::Launch;
 use crate::commands;
 use crate::host::blocking;
+use crate::idle;
 use crate::prompt::SystemPromptOverrides;
 use crate::references::Expander;
 use crate::reports;
@@ -142,11 +143,9 @@ impl PreparedSession for Prepared {
             // A built-in command takes precedence over a custom one.
             let is_built_in = commands::headless(&setup.input.called_as).find(&prompt).is_some();
             match setup.custom_command(&prompt).filter(|_| !is_built_in) {
-                Some(path) => Err(SessionFailure::Input(format!(
-                    "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
-                    path.display()
-                ))
-                .into()),
+                Some(path) => {
+                    Err(SessionFailure::Input(idle::custom_command_message(&path)).into())
+                }
                 None => Ok(parts),
             }
         })

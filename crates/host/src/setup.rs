@@ -161,6 +161,12 @@ impl Setup {
 
     /// Returns the file of the custom command that a prompt calls. This version cannot run it.
     pub(crate) fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
-        idle::custom_command(prompt, &self.loaded, &self.places, &self.input.request.folder)
+        let name = prompt.strip_prefix('/')?.split_whitespace().next()?;
+        idle::custom_command(name, &self.command_folders())
+    }
+
+    /// Returns the folders with custom commands.
+    pub(crate) fn command_folders(&self) -> Vec<PathBuf> {
+        idle::command_folders(&self.loaded, &self.places, &self.input.request.folder)
     }
 }

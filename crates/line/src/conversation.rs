@@ -333,6 +333,8 @@ impl<'a> Conversation<'a> {
 
     /// Starts the prompt or command of a line.
     fn begin(&mut self, line: String) {
+        // As in shells.
+        let line = if matches!(line.trim(), "exit" | "quit") { "/quit".to_owned() } else { line };
         if let Some(command) = line.strip_prefix('!') {
             let (id, arguments) = (new_id(), command.trim().to_owned());
             self.work = Work::Running(id.clone());

@@ -34,6 +34,7 @@ mod suite {
     mod interrupts;
     mod line;
     mod line_approvals;
+    mod line_commands;
     mod line_interrupts;
     mod line_keys;
     mod line_looks;

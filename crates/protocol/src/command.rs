@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::{
     ApprovalMode, CancellationToken, Op, Operator, Origin, PromptId, Question, QuestionChoice,
-    QuestionReply, QuestionSubject,
+    QuestionReply, QuestionSubject, spelling,
 };
 
 /// Error of a command that could not run.
@@ -143,38 +143,64 @@ pub trait Command: Send + Sync {
 /// Maximum number of bytes at the start of a line in which a command's name is searched.
 const LONGEST_NAME: usize = 200;
 
+/// Function that explains why a known name is not a command of this session.
+pub type CommandExplainer = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// Slash commands by name. The set of a session is a [`crate::Live`] value.
 #[derive(Clone, Default)]
-pub struct CommandSet(Vec<Arc<dyn Command>>);
+pub struct CommandSet {
+    commands: Vec<Arc<dyn Command>>,
+    explain: Option<CommandExplainer>,
+}
 
 impl CommandSet {
     /// Creates a set of these commands.
     pub fn new(commands: Vec<Arc<dyn Command>>) -> Self {
-        Self(commands)
+        Self { commands, explain: None }
     }
 
     /// Adds commands. A command replaces an existing command of the same name.
     pub fn extend(&mut self, commands: impl IntoIterator<Item = Arc<dyn Command>>) {
         for command in commands {
-            self.0.retain(|known| known.name() != command.name());
-            self.0.push(command);
+            self.commands.retain(|known| known.name() != command.name());
+            self.commands.push(command);
         }
+    }
+
+    /// Sets the function that explains unknown names.
+    #[must_use]
+    pub fn explained_by(self, explain: CommandExplainer) -> Self {
+        Self { explain: Some(explain), ..self }
+    }
+
+    /// Returns the message for a name that no command has: an explanation, or the most similar
+    /// name.
+    pub fn unknown(&self, name: &str) -> String {
+        if let Some(text) = self.explain.as_ref().and_then(|explain| explain(name)) {
+            return text;
+        }
+        let names = self.commands.iter().flat_map(|command| {
+            let first = command.name().split(' ').next();
+            first.into_iter().chain(command.aliases().iter().copied())
+        });
+        let meant = spelling::nearest(name, names).map(|known| format!(" Did you mean /{known}?"));
+        format!("Unknown command: /{name}.{} Type /help for a list.", meant.unwrap_or_default())
     }
 
     /// Removes the commands for which `keep` returns false.
     pub fn retain(&mut self, keep: impl Fn(&dyn Command) -> bool) {
-        self.0.retain(|command| keep(command.as_ref()));
+        self.commands.retain(|command| keep(command.as_ref()));
     }
 
     /// Returns all commands in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Command>> {
-        self.0.iter()
+        self.commands.iter()
     }
 
     /// Returns the command of this exact name or alias; names win over aliases.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Command>> {
-        let named = self.0.iter().find(|command| command.name() == name);
-        named.or_else(|| self.0.iter().find(|command| command.aliases().contains(&name)))
+        let named = self.commands.iter().find(|command| command.name() == name);
+        named.or_else(|| self.commands.iter().find(|command| command.aliases().contains(&name)))
     }
 
     /// Returns the command that a line such as `/memory show all` calls, and the rest of the line.
@@ -201,14 +227,14 @@ impl CommandSet {
             return completed.map(|rest| format!("{head}{rest}")).collect();
         }
         let Some(start) = line.strip_prefix('/') else { return Vec::new() };
-        let names = self.0.iter().map(|command| command.name());
+        let names = self.commands.iter().map(|command| command.name());
         names.filter(|name| name.starts_with(start)).map(|name| format!("/{name}")).collect()
     }
 }
 
 impl fmt::Debug for CommandSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_list().entries(self.0.iter().map(|command| command.name())).finish()
+        formatter.debug_list().entries(self.commands.iter().map(|command| command.name())).finish()
     }
 }
 

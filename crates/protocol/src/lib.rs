@@ -65,8 +65,8 @@ pub use budget::{
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
 pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
 pub use command::{
-    Command, CommandContext, CommandError, CommandOutcome, CommandOutput, CommandSet, OpSender,
-    SessionView,
+    Command, CommandContext, CommandError, CommandExplainer, CommandOutcome, CommandOutput,
+    CommandSet, OpSender, SessionView,
 };
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confinement::{CallConfinement, ConfinementLevel};

@@ -126,6 +126,10 @@ impl Command for Permissions {
         Some("[trust [DIR]|distrust [DIR]|ask]")
     }
 
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        super::continuations(partial, ["trust", "distrust", "ask"])
+    }
+
     fn runs_while_working(&self) -> bool {
         true
     }

@@ -4,9 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
+use pollux_models::catalog::model_names;
 use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Money, Op};
 use pollux_session::Statistics;
 use serde_json::Value;
+
+use super::continuations;
+
+/// Approval modes, in the order of the help text.
+const MODES: [ApprovalMode; 4] =
+    [ApprovalMode::Default, ApprovalMode::AutoEdit, ApprovalMode::Yolo, ApprovalMode::Plan];
 
 pub(super) struct Compress;
 
@@ -33,8 +40,7 @@ impl Command for Compress {
     }
 
     async fn complete(&self, partial: &str) -> Vec<String> {
-        let is_wanted = !partial.is_empty() && "undo".starts_with(partial);
-        is_wanted.then(|| "undo".to_owned()).into_iter().collect()
+        continuations(partial, ["undo"])
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
@@ -88,6 +94,10 @@ impl Command for Model {
         Some("NAME")
     }
 
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        continuations(partial, model_names())
+    }
+
     fn runs_while_working(&self) -> bool {
         true
     }
@@ -99,7 +109,10 @@ impl Command for Model {
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
         match context.arguments.split_whitespace().collect::<Vec<_>>()[..] {
             [] => {
-                context.say(format!("Model: {}", context.session.model));
+                context.say(format!(
+                    "Model: {}\nTo use another: /model NAME. The Tab key lists names.",
+                    context.session.model
+                ));
                 Ok(None)
             }
             [name] => {
@@ -128,6 +141,10 @@ impl Command for Mode {
         Some("default|auto_edit|yolo|plan")
     }
 
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        continuations(partial, MODES.map(ApprovalMode::flag))
+    }
+
     fn runs_while_working(&self) -> bool {
         true
     }
@@ -141,9 +158,10 @@ impl Command for Mode {
             context.say(format!("Mode: {}", context.session.mode.flag()));
             return Ok(None);
         }
-        let asked = context.arguments.trim().parse();
-        let asked = asked.map_err(|_| {
-            CommandError("Usage: /mode default, auto_edit, yolo or plan".to_owned())
+        let asked = context.arguments.trim();
+        let asked = asked.parse().map_err(|_| {
+            let modes = MODES.map(ApprovalMode::flag).join(", ");
+            CommandError(format!("There is no mode {asked}. Modes: {modes}."))
         })?;
         allowed(self.0, asked)?;
         context.send(Op::SetMode(asked));

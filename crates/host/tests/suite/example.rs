@@ -115,7 +115,7 @@ async fn the_example_frontend_shows_the_whole_contract() {
     visit.sees("called as frontend\n").await;
     visit.sees("[Done]").await;
     visit.line("/mode nosuch");
-    visit.sees("Usage: /mode ").await;
+    visit.sees("There is no mode nosuch. Modes: ").await;
     visit.line("Read @seen.txt and @note.txt.");
     visit.sees("Well read.").await;
     visit.sees("[Done]").await;

@@ -53,11 +53,12 @@ impl Conversation<'_> {
     pub(crate) fn completed(&mut self, lines: &[String]) {
         let Some(completion) = self.completion.take() else { return };
         let (head, typed) = (completion.head.as_str(), completion.typed.as_str());
-        let Some(common) = common_start(lines).filter(|common| common.starts_with(typed)) else {
-            return;
-        };
-        let is_whole = lines.len() == 1 && !common.ends_with('/');
-        if common.len() > typed.len() || is_whole {
+        let Some(common) = common_start(lines) else { return };
+        let is_only = lines.len() == 1;
+        let is_whole = is_only && !common.ends_with('/');
+        // Paths that only contain the typed text do not begin with it.
+        let grows = common.starts_with(typed) && common.len() > typed.len();
+        if grows || is_only {
             let end = if is_whole { " " } else { "" };
             self.draft.replace_before(format!("{head}{common}{end}"));
         } else if lines.len() > 1 {

@@ -1,0 +1,76 @@
+//! Commands of line mode: completion, what is missing, and the end of a conversation.
+
+use pollux_testkit::{Key, reply};
+
+use super::line::Talk;
+use super::stage::Stage;
+
+#[test]
+fn arguments_of_commands_are_completed() {
+    let talk = Talk::with([]);
+    for (typed, completed) in [
+        ("/mode pl", "> /mode plan"),
+        ("/mode d", "> /mode default"),
+        ("/permissions di", "> /permissions distrust"),
+        ("/compress ", "> /compress undo"),
+        ("/model gemini-2.5-flash-l", "> /model gemini-2.5-flash-lite"),
+    ] {
+        talk.terminal.send(typed);
+        talk.terminal.send("\t");
+        talk.wait_for_text(completed);
+        talk.terminal.send_key(Key::Ctrl('c'));
+        talk.wait_for_prompt();
+    }
+    talk.terminal.send("/permissions \t");
+    talk.wait_for_text("\n/permissions trust  /permissions distrust  /permissions ask\n");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait_for_prompt();
+    talk.end();
+}
+
+#[test]
+fn a_path_below_folders_is_completed() {
+    let stage = Stage::with([reply().text("Read.")]);
+    stage.home.project_file("a/b/f99.txt", "");
+    stage.home.project_file("a/b/f98.txt", "");
+    let talk = Talk::start(stage, |program| program);
+    talk.terminal.send("see @F99\t");
+    talk.wait_for_text("> see @a/b/f99.txt");
+    talk.terminal.send("and @f9\t");
+    talk.wait_for_text("\na/b/f98.txt  a/b/f99.txt\n");
+    talk.type_line("8.txt");
+    talk.wait_for_text("Read.");
+    talk.wait_for_prompt();
+    talk.end();
+}
+
+#[test]
+fn commands_that_are_missing_say_so() {
+    let stage = Stage::new();
+    stage.home.project_file(".gemini/commands/review.toml", "prompt = \"Review\"\n");
+    let talk = Talk::start(stage, |program| program);
+    for (line, message) in [
+        ("/review x", "Custom commands are not available in this version"),
+        ("/mcp list", "Error: /mcp is not available in this version of Pollux yet."),
+        ("/chat save x", "/chat is not available"),
+        ("/tools", "Use the subcommand prompt show."),
+        ("/restore", "/restore is not available"),
+        ("/hlp", "Error: Unknown command: /hlp. Did you mean /help? Type /help for a list."),
+        ("/xyzzy", "Error: Unknown command: /xyzzy. Type /help for a list."),
+        ("/mode foo", "There is no mode foo. Modes: default, auto_edit, yolo, plan."),
+    ] {
+        talk.type_line(line);
+        talk.wait_for_text(message);
+        talk.wait_for_prompt();
+    }
+    talk.end();
+}
+
+#[test]
+fn a_plain_exit_ends_the_conversation() {
+    for word in ["exit", "quit", " exit "] {
+        let talk = Talk::with([]);
+        talk.type_line(word);
+        talk.over();
+    }
+}
