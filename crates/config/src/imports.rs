@@ -39,6 +39,8 @@ pub enum ImportFormat {
 pub enum ImportFailure {
     /// The file lies outside of the project.
     Outside,
+    /// There is no such file.
+    Missing,
     /// The file could not be read; contains the operating system's message.
     Unreadable(String),
 }
@@ -80,33 +82,55 @@ impl Expansion<'_, '_> {
         }
         let mut copied = 0;
         for token in import_tokens(text) {
-            // Failed imports count too, so that no text can cause unlimited reads.
-            self.imports += 1;
+            let shown = &text[token.start + 1..token.end];
+            // A full stop or a quote after the path may belong to the sentence.
+            let without = shown.trim_end_matches(is_punctuation);
+            let tries = [shown, without];
+            let different = if without.is_empty() || without == shown { 1 } else { 2 };
+            for shown in &tries[..different] {
+                // Failed imports count too, so that no text can cause unlimited reads.
+                self.imports += 1;
+                if self.imports > MAX_IMPORTS {
+                    break;
+                }
+                let start = output.len();
+                output.push_str(&text[copied..token.start]);
+                if self.import(shown, base, chain, output) {
+                    copied = token.start + 1 + shown.len();
+                    break;
+                }
+                output.truncate(start);
+            }
             if self.imports > MAX_IMPORTS {
                 break;
             }
-            output.push_str(&text[copied..token.start]);
-            copied = token.end;
-            let shown = &text[token.start + 1..token.end];
-            self.import(shown, base, chain, output);
         }
         output.push_str(&text[copied..]);
     }
 
-    /// Writes one import, or the reason why it failed.
-    fn import(&mut self, shown: &str, base: &Path, chain: &mut Vec<PathBuf>, output: &mut String) {
+    /// Writes one import, or the reason why it failed. Returns false if there is no such file: the
+    /// text is then prose, such as `npx @scope/package`.
+    fn import(
+        &mut self,
+        shown: &str,
+        base: &Path,
+        chain: &mut Vec<PathBuf>,
+        output: &mut String,
+    ) -> bool {
         let failed = |output: &mut String, reason: &str| {
             output.push_str(&format_comment("Import failed", &format!("{shown} - {reason}")));
+            true
         };
         let Some(path) = resolve(base, shown) else {
             return failed(output, "Path traversal attempt");
         };
         if chain.contains(&path) {
             output.push_str(&format_comment("File already processed", shown));
-            return;
+            return true;
         }
         let content = match self.read_bounded(&path) {
             Ok(content) => content,
+            Err(ImportFailure::Missing) => return false,
             Err(ImportFailure::Outside) => return failed(output, "Path traversal attempt"),
             Err(ImportFailure::Unreadable(reason)) => return failed(output, &reason),
         };
@@ -118,6 +142,7 @@ impl Expansion<'_, '_> {
         chain.pop();
         output.push('\n');
         output.push_str(&format_comment("End of import from", shown));
+        true
     }
 
     fn flat(&mut self, text: &str, base: &Path) -> String {
@@ -157,11 +182,22 @@ impl Expansion<'_, '_> {
     }
 }
 
+/// Returns true for a character that can end a sentence or a quotation after a path.
+fn is_punctuation(character: char) -> bool {
+    ".,;:!?)]}>'\"`…，。、；：！？）】》”’".contains(character)
+}
+
 /// Returns the files that `text` imports, with their depth, in the order of the text.
 fn flat_imports(text: &str, base: &Path, depth: usize) -> Vec<(PathBuf, usize)> {
     import_tokens(text)
         .into_iter()
-        .filter_map(|token| resolve(base, &text[token.start + 1..token.end]))
+        .flat_map(|token| {
+            let shown = &text[token.start + 1..token.end];
+            let without = shown.trim_end_matches(is_punctuation);
+            let other = (without != shown && !without.is_empty()).then_some(without);
+            [Some(shown), other].into_iter().flatten()
+        })
+        .filter_map(|shown| resolve(base, shown))
         .map(|path| (path, depth + 1))
         .take(MAX_IMPORTS)
         .collect()

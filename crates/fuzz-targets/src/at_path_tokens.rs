@@ -10,6 +10,10 @@ pub(crate) fn run(text: &str) {
     for token in at_path::tokens(text) {
         assert!(token.range.start >= end && token.range.end > token.range.start);
         end = token.range.end;
+        for shorter in token.shorter(text) {
+            assert_eq!(shorter.range.start, token.range.start);
+            assert!(shorter.range.end < token.range.end && !shorter.path.is_empty());
+        }
         assert!(text[token.range].starts_with('@'));
         assert!(!token.path.is_empty());
     }

@@ -18,7 +18,8 @@ pub(crate) fn run(files: [&str; 4]) {
                 Some("b") => Ok(files[2].to_owned()),
                 Some("c") => Ok(files[3].to_owned()),
                 Some("o") => Err(ImportFailure::Outside),
-                _ => Err(ImportFailure::Unreadable("ENOENT".to_owned())),
+                Some("u") => Err(ImportFailure::Unreadable("EACCES".to_owned())),
+                _ => Err(ImportFailure::Missing),
             }
         };
         let expanded = expand(files[0], Path::new("/p/q"), format, &mut read);

@@ -194,7 +194,10 @@ impl References<'_> {
             deadline: Instant::now() + SEARCH_TIME,
             report: Report::default(),
         };
-        let tokens = tokens(prompt);
+        let mut tokens = tokens(prompt);
+        for token in tokens.iter_mut().take(MAX_NAMES) {
+            self.read_as_meant(token, prompt);
+        }
         let found = self.resolve_all(&tokens, &mut lookup);
         self.report_unresolved(prompt, &tokens, &found, &mut lookup.report);
         let mut text = String::with_capacity(prompt.len());
@@ -218,6 +221,21 @@ impl References<'_> {
             parts.push(Part::text(CLOSING));
         }
         Ok(Expansion { parts, report: lookup.report })
+    }
+
+    /// Shortens a token that names no existing path to a reading that does.
+    fn read_as_meant(&self, token: &mut Token, prompt: &str) {
+        let exists = |token: &Token| {
+            let name = Path::new(&token.path);
+            let mut roots = self.workspace.roots();
+            roots.any(|root| pollux_fs::info(&pollux_fs::absolute(root, name)).is_ok())
+        };
+        let shorter = token.shorter(prompt);
+        if !shorter.is_empty() && !exists(token) {
+            if let Some(meant) = shorter.into_iter().find(exists) {
+                *token = meant;
+            }
+        }
     }
 
     /// Resolves every distinct name once.

@@ -102,6 +102,9 @@ fn read_import(path: &Path, root: &Path, real_root: &Path) -> Result<String, Imp
         return Err(ImportFailure::Outside);
     }
     let failed = |error: &pollux_fs::Error| {
+        if matches!(error.code(), "ENOENT" | "ENOTDIR" | "EISDIR" | "ENAMETOOLONG") {
+            return ImportFailure::Missing;
+        }
         let reason = files::node_message(error);
         ImportFailure::Unreadable(format!("{reason}, access '{}'", path.display()))
     };

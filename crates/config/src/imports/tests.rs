@@ -13,8 +13,10 @@ fn expand_over(files: &[(&str, &str)], text: &str, format: ImportFormat) -> Stri
         if !path.starts_with("/p") {
             return Err(ImportFailure::Outside);
         }
-        let missing = || ImportFailure::Unreadable("ENOENT: no such file".into());
-        files.get(path).map(|text| (*text).to_owned()).ok_or_else(missing)
+        if path == Path::new("/p/locked.md") {
+            return Err(ImportFailure::Unreadable("EACCES: permission denied".into()));
+        }
+        files.get(path).map(|text| (*text).to_owned()).ok_or(ImportFailure::Missing)
     };
     expand(text, Path::new("/p"), format, &mut read)
 }
@@ -56,7 +58,15 @@ fn tree() {
         ("@/etc/passwd", "<!-- Import failed: /etc/passwd - Path traversal attempt -->"),
         ("@https://x/y.md", "<!-- Import failed: https://x/y.md - Path traversal attempt -->"),
         ("@file:///p/a.md", "<!-- Import failed: file:///p/a.md - Path traversal attempt -->"),
-        ("@no.md", "<!-- Import failed: no.md - ENOENT: no such file -->"),
+        ("@locked.md", "<!-- Import failed: locked.md - EACCES: permission denied -->"),
+        ("@no.md", "@no.md"),
+        ("Run npx @scope/pkg init, or @Injectable.", "Run npx @scope/pkg init, or @Injectable."),
+        ("see \"@a.md\". Then", "see \"@a.md\". Then"),
+        (
+            "see @a.md. Then",
+            "see <!-- Imported from: a.md -->\nA\n<!-- End of import from: a.md -->. Then",
+        ),
+        ("看 @a.md。", "看 <!-- Imported from: a.md -->\nA\n<!-- End of import from: a.md -->。"),
         ("`@a.md`", "`@a.md`"),
         ("```\n@a.md\n```", "```\n@a.md\n```"),
         ("` @1 @ @-x", "` @1 @ @-x"),

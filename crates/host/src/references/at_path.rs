@@ -43,6 +43,32 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
+impl Token {
+    /// Returns shorter readings of the token, the longest first: without the punctuation at its end,
+    /// and without the text from a mark on that separates words in other scripts.
+    pub(crate) fn shorter(&self, text: &str) -> Vec<Self> {
+        let start = self.range.start + 1;
+        let word = &text[start..self.range.end];
+        let marks = word.char_indices().rev().filter(|(at, mark)| *at > 0 && ends_word(*mark));
+        let mut shorter = Vec::new();
+        for (at, _) in marks.take(MAX_READINGS) {
+            let (path, end) = scan(&text[..start + at], start, 0);
+            if end == start + at {
+                shorter.push(Self { range: self.range.start..end, path });
+            }
+        }
+        shorter
+    }
+}
+
+/// Maximum number of shorter readings of a token.
+const MAX_READINGS: usize = 8;
+
+/// Returns true for a character that can end a path in a sentence but may also be part of a name.
+fn ends_word(mark: char) -> bool {
+    "\"'`:>…，。、；：！？）】》」』”’".contains(mark)
+}
+
 /// Returns the path that begins at `start`, and the position of its end.
 fn scan(text: &str, start: usize, last_quote: usize) -> (String, usize) {
     let mut path = String::new();

@@ -109,6 +109,24 @@ fn what_is_not_found_stays_as_typed_beside_what_is() {
 }
 
 #[test]
+fn punctuation_after_a_path_belongs_to_the_sentence() {
+    let sample = Sample::new(&[("a.txt", "one"), ("b:c", "two")]);
+    for (prompt, labels) in [
+        ("Quote \"@a.txt\"!", vec!["a.txt"]),
+        ("Look at '@a.txt': what?", vec!["a.txt"]),
+        ("`@a.txt` <@a.txt>", vec!["a.txt"]),
+        ("看@a.txt，然后 。", vec!["a.txt"]),
+        ("@a.txt…", vec!["a.txt"]),
+        ("@b:c: a name with a colon", vec!["b:c"]),
+        ("@nosuch: x", vec![]),
+    ] {
+        assert_eq!(sample.labels(prompt), labels, "{prompt}");
+    }
+    let parts = sample.parts("看@a.txt，然后");
+    assert_eq!(parts[0], json!({"text": "看@a.txt，然后"}));
+}
+
+#[test]
 fn an_absolute_path_is_shown_from_the_workspace() {
     let sample = Sample::new(&[("src/a.rs", "fn")]);
     let prompt = format!("@{}", sample.root().join("src/a.rs").display());

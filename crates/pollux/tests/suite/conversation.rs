@@ -129,7 +129,7 @@ fn context_files_of_the_project_are_in_the_first_message() {
         format!("--- Context from: {}/GEMINI.md ---\nTop rule.\n", project.display()),
         "<!-- Imported from: ./docs/more.md -->\nImported rule.\n".to_owned(),
         "`@./not.md`".to_owned(),
-        "<!-- Import failed: ./gone.md - ".to_owned(),
+        "@./gone.md".to_owned(),
         format!("--- End of Context from: {}/GEMINI.md ---", project.display()),
         "Deep rule.".to_owned(),
     ];

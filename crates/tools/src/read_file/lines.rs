@@ -125,8 +125,9 @@ impl View {
         if !self.is_partial() && !self.shortened {
             return self.content;
         }
-        let Self { content, first, last, total, .. } = self;
-        let action = if last < total {
+        let Self { content, first, last, total, shortened } = self;
+        let is_partial = first > 1 || last < total;
+        let range = if last < total {
             format!(
                 "To read on, call read_file with start_line and end_line; next start_line: {}",
                 last + 1
@@ -134,6 +135,15 @@ impl View {
         } else {
             "This is the end of the file. Use start_line and end_line to read other lines."
                 .to_owned()
+        };
+        let cut = format!(
+            "Lines longer than {MAX_LINE_LENGTH} characters are cut. To see the rest of such a line, use grep_search for a text in it, or a command such as cut -c {}- with the file.",
+            MAX_LINE_LENGTH + 1
+        );
+        let action = match (is_partial, shortened) {
+            (true, true) => format!("{range} {cut}"),
+            (_, false) => range,
+            (false, true) => cut,
         };
         format!(
             "\nIMPORTANT: The file content has been truncated.\n\
@@ -256,6 +266,7 @@ mod tests {
         let (summary, shown) = show(&text, None, None);
         assert_eq!(summary, "Read all 2 lines from a (some lines were shortened)");
         assert!(shown.ends_with(&format!("{}... [truncated]\nb\n", "é".repeat(2000))));
+        assert!(shown.contains("\nAction: Lines longer than 2000 characters are cut."), "{shown}");
         assert_eq!(show(&"é".repeat(2000), None, None).0, "");
         // Two UTF-16 units per character.
         let (_, shown) = show(&"🦀".repeat(1500), None, None);

@@ -94,7 +94,7 @@ impl Report {
         let file = spilled.map(|spilled| spilled.path.clone());
         let missing = outcome.output.omitted();
         if outcome.binary || self.threshold == 0 {
-            return Shown { text: outcome.text(), file, is_cut: false };
+            return Shown { text: last_states(outcome.text()), file, is_cut: false };
         }
         if missing > 0 {
             let (first, second) = outcome.output.tail();
@@ -102,7 +102,7 @@ impl Report {
             let text = truncate_ends(&start, &end, missing, self.threshold, file.as_deref());
             return Shown { text, file, is_cut: true };
         }
-        let text = outcome.text();
+        let text = last_states(outcome.text());
         if text.len() <= self.threshold || text.chars().count() <= self.threshold {
             return Shown { text, file, is_cut: false };
         }
@@ -191,11 +191,47 @@ pub(super) fn ending(outcome: &ShellOutcome) -> String {
 
 /// Returns text without escape sequences.
 fn plain(bytes: &[u8]) -> String {
-    strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned()
+    last_states(strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned())
+}
+
+/// Returns the text with the last state of each line. A program that shows its progress returns to
+/// the start of the line with a carriage return and writes over it.
+fn last_states(text: String) -> String {
+    if !text.contains('\r') {
+        return text;
+    }
+    let mut last = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let line = line.trim_end_matches('\r');
+        last.push_str(line.rsplit_once('\r').map_or(line, |(_, state)| state));
+        last.push_str(end);
+    }
+    last
 }
 
 /// Writes the whole output to its file. Returns false if that fails; the model then receives a
 /// message that there is no file.
 fn keep(file: &Path, text: &str) -> bool {
     Spool::create(file).and_then(|mut spool| spool.write(text.as_bytes())).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_line_keeps_its_last_state() {
+        for (printed, kept) in [
+            ("plain\ntext\n", "plain\ntext\n"),
+            ("one\r\ntwo\r\n", "one\ntwo\n"),
+            ("1 %\r50 %\r100 %\ndone", "100 %\ndone"),
+            ("1 %\r100 %\r", "100 %"),
+            ("\r1 %\r100 %\r\r\n\n", "100 %\n\n"),
+        ] {
+            assert_eq!(last_states(printed.to_owned()), kept, "{printed:?}");
+        }
+    }
 }
