@@ -97,15 +97,45 @@ pub(crate) fn trust_lines(request: &TrustRequest) -> Vec<String> {
     lines
 }
 
-/// Returns an item's lines. A long item is cut, and identified by the hash of its full text.
+/// Returns an item's lines. Of a long item, the beginning and the end are shown, with the number of
+/// characters between them, and the hash of its full text.
 fn shown(item: &ConsentItem) -> Vec<String> {
-    let cut = |line: &str| -> String { line.chars().take(SHOWN_CHARACTERS).collect() };
-    let lines = item.detail.lines().take(SHOWN_LINES);
-    let mut lines: Vec<String> = lines.map(|line| visible(&cut(line))).collect();
-    if !is_shown_whole(item) {
-        lines.push(format!("[cut here; SHA-256 of all of it: {}]", item.hash));
+    let lines: Vec<&str> = item.detail.lines().collect();
+    let whole = |line: &&str| shown_line(line);
+    if lines.len() <= SHOWN_LINES {
+        let mut shown: Vec<String> = lines.iter().map(whole).collect();
+        if !is_shown_whole(item) {
+            shown.push(format!("[cut above; SHA-256 of all of it: {}]", item.hash));
+        }
+        return shown;
     }
-    lines
+    let (begin, rest) = lines.split_at(SHOWN_LINES / 2);
+    let (middle, end) = rest.split_at(rest.len() - SHOWN_LINES / 2);
+    let cut = format!("{} lines with {}", middle.len(), contents(&middle.concat()));
+    let note = format!("[{cut} cut here; SHA-256 of all of it: {}]", item.hash);
+    begin.iter().map(whole).chain([note]).chain(end.iter().map(whole)).collect()
+}
+
+/// Returns a line; of a long one, its beginning and its end.
+fn shown_line(line: &str) -> String {
+    let letters: Vec<char> = line.chars().collect();
+    if letters.len() <= SHOWN_CHARACTERS {
+        return visible(line);
+    }
+    let (begin, rest) = letters.split_at(SHOWN_CHARACTERS / 2);
+    let (middle, end) = rest.split_at(rest.len() - SHOWN_CHARACTERS / 2);
+    let text = |letters: &[char]| letters.iter().collect::<String>();
+    let cut = contents(&text(middle));
+    format!("{}[{cut} cut here]{}", visible(&text(begin)), visible(&text(end)))
+}
+
+/// Returns what a text that is not shown contains: visible and other characters.
+fn contents(text: &str) -> String {
+    let count = text.chars().count();
+    let blanks = text.chars().filter(|letter| matches!(letter, ' ' | '\t')).count();
+    let is_invisible = |letter: &char| *letter != '\t' && visible(&letter.to_string()).len() > 4;
+    let invisible = text.chars().filter(is_invisible).count();
+    format!("{count} characters ({blanks} blanks, {invisible} invisible)")
 }
 
 fn is_shown_whole(item: &ConsentItem) -> bool {

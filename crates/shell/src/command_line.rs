@@ -20,6 +20,7 @@ use crate::shell::Dialect;
 mod model;
 mod nested;
 mod programs;
+mod project_files;
 mod quoting;
 mod reach;
 mod reader;
@@ -60,8 +61,9 @@ pub fn read(text: &str, dialect: Dialect) -> CommandLine {
 }
 
 /// Returns all words of a line's commands and the files that it opens, as written and as paths seen
-/// from the directory in which the line begins. Returns `None` if the line is not parsed, or if a
-/// word is known only at run time.
+/// from the directory in which the line begins, and the project files that its programs run by
+/// convention. Returns `None` if the line is not parsed, if a word is known only at run time, or if
+/// a program runs project files that cannot be listed.
 pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     let line = read(text, dialect);
     let folder = match &line.folder {
@@ -73,13 +75,19 @@ pub fn constant_words(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     };
     let mut words = Vec::new();
     for command in &line.commands {
+        for file in project_files::of(command)? {
+            words.extend(folder.as_ref().map(|folder| format!("{folder}/{file}")));
+            words.push(file);
+        }
         for word in command.words.iter().cloned().map(Some).chain(files(command)) {
             let word = constant(&word?)?;
             words.extend(folder.as_ref().map(|folder| format!("{folder}/{word}")));
             words.push(word);
         }
     }
-    let is_constant = line.is_parsed() && line.commands.iter().all(SimpleCommand::is_constant);
+    // A command that is not listed may run other files.
+    let is_listed = line.is_parsed() && line.hidden.is_none();
+    let is_constant = is_listed && line.commands.iter().all(SimpleCommand::is_constant);
     is_constant.then_some(words)
 }
 

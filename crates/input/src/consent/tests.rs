@@ -52,7 +52,18 @@ fn what_is_cut_says_so_and_cannot_be_agreed_to_with_others() {
     for detail in ["x".repeat(401), "x\n".repeat(17)] {
         let long = hook("long", &detail);
         assert!(!is_shown_whole(&long));
-        assert!(text(&long).contains("[cut here; SHA-256 of all of it: "));
+        assert!(text(&long).contains("; SHA-256 of all of it: "));
     }
     assert!(text(&hook("long", &"x".repeat(401))).contains(&hash));
+}
+
+#[test]
+fn the_end_of_what_is_cut_is_shown_and_what_is_between_is_counted() {
+    let blanks = text(&hook("true", &format!("runs: true{}; touch x", " ".repeat(600))));
+    assert!(blanks.contains("runs: true ") && blanks.contains("; touch x\n"), "{blanks}");
+    assert!(blanks.contains(" blanks, 0 invisible) cut here]"), "{blanks}");
+    let lines = text(&hook("true", &format!("runs: true{}touch x", "\n".repeat(100))));
+    assert!(lines.contains("touch x\n") && lines.contains("[85 lines with "), "{lines}");
+    let unseen = text(&hook("true", &format!("true{}; touch x", "\u{3164}\u{2800}".repeat(600))));
+    assert!(unseen.contains("\\u{3164}") && unseen.contains("invisible) cut here]"), "{unseen}");
 }

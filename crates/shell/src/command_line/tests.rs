@@ -93,6 +93,16 @@ fn constant_words_are_those_that_nothing_changes_before_the_line_runs() {
         ("ls | xargs sh", None),
         ("cat a.sh | sh", None),
         ("cd \"$X\" && sh a.sh", None),
+        ("python3 -m pm", None),
+        ("python3 -Im pm", None),
+        ("node .", None),
+        ("python3 src/", None),
+        ("node --test", None),
+        ("cargo test", None),
+        ("pytest", None),
+        ("./gradlew build", None),
+        ("env npx x", None),
+        ("xargs -a l sh", None),
     ] {
         let expected = expected.map(|words| words.into_iter().map(str::to_owned).collect());
         assert_eq!(constant_words(text, Dialect::Bash), expected, "{text}");
@@ -117,6 +127,28 @@ fn lines_that_only_send_signals_start_no_other_program() {
         "kill 12 | ./x",
     ] {
         assert!(!only_signals(text, Dialect::Bash), "{text}");
+    }
+}
+
+#[test]
+fn files_that_programs_run_by_convention_are_among_the_words() {
+    for (text, file) in [
+        ("make -s test", "Makefile"),
+        ("make", "GNUmakefile"),
+        ("make -C sub", "sub/Makefile"),
+        ("make -Csub", "sub/Makefile"),
+        ("make --directory=sub", "sub/Makefile"),
+        ("timeout 5 make", "Makefile"),
+        ("cd sub && make", "sub/Makefile"),
+        ("npm test", "package.json"),
+        ("npm --prefix sub run x", "sub/package.json"),
+        ("yarn build", "package.json"),
+        ("just x", "justfile"),
+        ("rake", "Rakefile"),
+        ("composer install", "composer.json"),
+    ] {
+        let words = constant_words(text, Dialect::Bash).unwrap();
+        assert!(words.contains(&file.to_owned()), "{text}: {words:?}");
     }
 }
 
