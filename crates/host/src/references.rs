@@ -231,10 +231,11 @@ impl References<'_> {
             roots.any(|root| pollux_fs::info(&pollux_fs::absolute(root, name)).is_ok())
         };
         let shorter = token.shorter(prompt);
-        if !shorter.is_empty() && !exists(token) {
-            if let Some(meant) = shorter.into_iter().find(exists) {
-                *token = meant;
-            }
+        if !shorter.is_empty()
+            && !exists(token)
+            && let Some(meant) = shorter.into_iter().find(exists)
+        {
+            *token = meant;
         }
     }
 

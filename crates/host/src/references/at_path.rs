@@ -44,8 +44,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
 }
 
 impl Token {
-    /// Returns shorter readings of the token, the longest first: without the punctuation at its end,
-    /// and without the text from a mark on that separates words in other scripts.
+    /// Returns shorter readings of the token, the longest first: without the punctuation at its
+    /// end, and without the text from a mark on that separates words in other scripts.
     pub(crate) fn shorter(&self, text: &str) -> Vec<Self> {
         let start = self.range.start + 1;
         let word = &text[start..self.range.end];

@@ -67,8 +67,10 @@ fn a_run_needs_a_home() {
 #[test]
 fn a_running_program_takes_signals_and_input() {
     let home = TestHome::new();
+    // A loop that starts programs would lose the signal now and then: dash forgets a trap whose
+    // signal arrives while it starts one.
     let script = "trap 'echo caught; exit 130' INT; echo ready; read line; echo \"got $line\"; \
-                  while :; do sleep 0.05; done";
+                  read never";
     let mut running = shell(&home, script).stdin_held_open().spawn();
     running.stdout_until("ready");
     running.write_stdin(b"this\n");

@@ -26,15 +26,15 @@ fn model(parts: Vec<Part>) -> Arc<HistoryEntry> {
     HistoryEntry::detached(Content::model(parts))
 }
 
-fn written(cache: &MessagesCache, entries: &[Arc<HistoryEntry>], shape: Shape) -> String {
+fn written(cache: &MessagesCache, entries: &[Arc<HistoryEntry>], shape: &Shape) -> String {
     let mut body = Body::default();
     body.text("[");
-    cache.write(&mut body, entries, &shape, true).unwrap();
+    cache.write(&mut body, entries, shape, true).unwrap();
     body.text("]");
     String::from_utf8(body.finish().concat()).unwrap()
 }
 
-fn messages(entries: &[Arc<HistoryEntry>], shape: Shape) -> Value {
+fn messages(entries: &[Arc<HistoryEntry>], shape: &Shape) -> Value {
     serde_json::from_str(&written(&MessagesCache::default(), entries, shape)).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn conversation() -> Vec<Arc<HistoryEntry>> {
 fn a_conversation_becomes_messages() {
     let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     assert_eq!(
-        messages(&conversation(), SHAPE),
+        messages(&conversation(), &SHAPE),
         json!([
             {"role": "user", "content": "context\n\n\"hi\"\n"},
             {"role": "assistant", "content": "Look:", "tool_calls": [
@@ -70,14 +70,14 @@ fn a_conversation_becomes_messages() {
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]},
         ])
     );
-    assert_eq!(messages(&[], SHAPE), json!([]));
-    assert_eq!(messages(&[user(vec![]), model(vec![Part::thought("x")])], SHAPE), json!([]));
+    assert_eq!(messages(&[], &SHAPE), json!([]));
+    assert_eq!(messages(&[user(vec![]), model(vec![Part::thought("x")])], &SHAPE), json!([]));
 }
 
 #[test]
 fn emulated_tools_are_text() {
     let shape = Shape { emulated: true, vision: false, ..SHAPE };
-    let messages = messages(&conversation(), shape);
+    let messages = messages(&conversation(), &shape);
     let texts: Vec<&str> =
         messages.as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap()).collect();
     assert_eq!(
@@ -104,9 +104,9 @@ fn media_beside_and_inside_results_follow_them() {
     ] {
         let result = json!({"role": "tool", "tool_call_id": "a", "content": "Binary content provided (1 item(s))."});
         let followed = json!([result, {"role": "user", "content": [image]}]);
-        assert_eq!(messages(&[user(parts.clone())], SHAPE), followed);
+        assert_eq!(messages(&[user(parts.clone())], &SHAPE), followed);
         let shape = Shape { user_after_tool: false, ..SHAPE };
-        assert_eq!(messages(&[user(parts)], shape)[1]["role"], "assistant");
+        assert_eq!(messages(&[user(parts)], &shape)[1]["role"], "assistant");
     }
 }
 
@@ -123,7 +123,7 @@ fn other_kinds_of_media() {
     ];
     let shape = Shape { documents: true, audio: true, ..SHAPE };
     assert_eq!(
-        messages(&[user(parts)], shape)[0]["content"],
+        messages(&[user(parts)], &shape)[0]["content"],
         json!([
             {"type": "file", "file": {"filename": "document.pdf", "file_data": "data:application/pdf;base64,AA=="}},
             {"type": "input_audio", "input_audio": {"data": "BB==", "format": "mp3"}},
@@ -144,7 +144,7 @@ fn reasoning_goes_back_only_to_who_wants_it() {
         let opaque = Some(Opaque { dialect: dialect.to_owned(), data: data.clone() });
         let thought = Part { opaque, ..Part::thought("hm") };
         let entries = [model(vec![thought, Part::call("a", "glob", json!({}))])];
-        let sent = messages(&entries, shape.clone())[0].clone();
+        let sent = messages(&entries, &shape)[0].clone();
         assert_eq!(sent["content"] == Value::Null, !shape.emulated, "a thought is no text");
         sent.get("reasoning_content").cloned()
     };
@@ -167,7 +167,7 @@ fn entries_are_encoded_once_and_forgotten_when_unused() {
     };
     assert_eq!(pointer(), pointer());
     for _ in 0..=KEPT_FOR_REQUESTS {
-        written(&cache, &[user(vec![Part::text("y")])], SHAPE);
+        written(&cache, &[user(vec![Part::text("y")])], &SHAPE);
     }
     assert!(cache.len() <= KEPT_FOR_REQUESTS as usize);
 }
@@ -204,7 +204,7 @@ proptest! {
         history.close_pending("over");
         let call_ids = if nine { CallIds::NineAlphanumeric } else { CallIds::Standard };
         let shape = Shape { emulated, call_ids, user_after_tool, ..SHAPE };
-        let messages = messages(history.entries(), shape);
+        let messages = messages(history.entries(), &shape);
         let mut open: Vec<Value> = Vec::new();
         let mut before = String::new();
         for message in messages.as_array().unwrap() {
