@@ -42,6 +42,11 @@ GEMINI = {
 }
 
 
+# Fields that OpenAI's types lack: servers that send reasoning in an answer expect it back, and only
+# they get it.
+REASONING = ("reasoning_content", "reasoning_details")
+
+
 def main() -> int:
     checked = collections.Counter()
     refused = {}
@@ -101,6 +106,10 @@ class OpenAI:
             kind = self.embeddings
         else:
             raise ValueError("no type is known for this address")
+        for message in body.get("messages", []):
+            if message.get("role") == "assistant":
+                for name in REASONING:
+                    message.pop(name, None)
         consume(kind.validate_python(body))
 
 
