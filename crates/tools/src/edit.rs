@@ -164,9 +164,16 @@ pub fn find_edit(
     if old == new {
         return Err(EditFailure::NoChange);
     }
-    let mut found = match exact(text, &old, &new, allow_multiple)? {
-        found if found.is_empty() => inexact(text, &old, &new, allow_multiple)?,
-        found => FoundEdit { strategy: EditStrategy::Exact, replacements: found },
+    let exact = exact(text, &old, &new, allow_multiple)?;
+    let mut found = if exact.is_empty() {
+        inexact(text, &old, &new, allow_multiple)?
+    } else if !allow_multiple && cuts_token(text, &exact[0].0, &old, &new) {
+        return Err(EditFailure::NotFound { nearest: nearest::find(&Lines::of(text), &old) });
+    } else {
+        let merged = moves_cut_indentation(text, &exact, &old, &new)
+            .then(|| inexact(text, &old, &new, allow_multiple).ok())
+            .flatten();
+        merged.unwrap_or(FoundEdit { strategy: EditStrategy::Exact, replacements: exact })
     };
     keep_final_newline(text, &mut found.replacements);
     let differs = match found.replacements.as_slice() {
@@ -175,6 +182,42 @@ pub fn find_edit(
         _ => found.apply(text) != text,
     };
     if differs { Ok(found) } else { Err(EditFailure::NoChange) }
+}
+
+/// Returns true if an exact text begins within the indentation of a line, and its replacement is
+/// indented differently. The text is then quoted inexactly, although it occurs.
+fn moves_cut_indentation(text: &str, found: &Replacements, old: &str, new: &str) -> bool {
+    let indentation = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let cuts = |(range, _): &(Range<usize>, String)| {
+        let line = text[..range.start].rsplit('\n').next().unwrap_or_default();
+        !line.is_empty() && line.len() == indentation(line)
+    };
+    let (before, after) = (indentation(old), indentation(new));
+    before > 0 && old[..before] != new[..after] && found.iter().any(cuts)
+}
+
+/// Returns true if an exact text begins or ends within a number that the edit changes, or within a
+/// word that the new text has elsewhere: the rest of the word would join another one.
+fn cuts_token(text: &str, range: &Range<usize>, old: &str, new: &str) -> bool {
+    let (old, new) = (Tokens::of(old), Tokens::of(new));
+    let (before, after) = (&text[..range.start], &text[range.end..]);
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_number = |token: &str| token.starts_with(|letter: char| letter.is_ascii_digit());
+    let cuts = |old_at: usize, new_at: Option<usize>, cuts_number: bool, cuts_word: bool| {
+        let token = old.get(old_at);
+        let stays = new_at.is_some_and(|at| new.get(at) == token);
+        let joins = || (0..new.len()).any(|index| new.get(index) == token);
+        !stays && ((cuts_number && is_number(token)) || (cuts_word && joins()))
+    };
+    let Some(last) = old.len().checked_sub(1) else { return false };
+    let continues = after.starts_with(is_word) && old.text.ends_with(is_word);
+    let digits = after.strip_prefix(['.', '_']).unwrap_or(after);
+    let continues_number =
+        digits.starts_with(|letter: char| letter.is_ascii_digit()) && old.text.ends_with(is_word);
+    let begins = before.ends_with(is_word) && old.text.starts_with(is_word);
+    let begins_number = before.ends_with(|letter: char| letter.is_ascii_digit()) && begins;
+    cuts(last, new.len().checked_sub(1), continues_number, continues)
+        || cuts(0, (new.len() > 0).then_some(0), begins_number, begins)
 }
 
 fn inexact(text: &str, old: &str, new: &str, multiple: bool) -> Result<FoundEdit, EditFailure> {
@@ -266,7 +309,7 @@ fn exact(
     old: &str,
     new: &str,
     multiple: bool,
-) -> Result<Vec<(Range<usize>, String)>, EditFailure> {
+) -> Result<Replacements, EditFailure> {
     let count = text.matches(old).count();
     if count > 1 && !multiple {
         let mut counter = LineCounter { text: text.as_bytes(), at: 0, line: 1 };

@@ -65,6 +65,11 @@ impl<'a> Difference<'a> {
         self.is_kept[old]
     }
 
+    /// Returns true if the texts differ in more than white space.
+    pub(super) fn changes_tokens(&self) -> bool {
+        self.inserted().next().is_some() || self.removed().next().is_some()
+    }
+
     /// Returns the tokens of the new text that the old text does not have.
     pub(super) fn inserted(&self) -> impl Iterator<Item = &'a str> + '_ {
         let new = self.kept.iter().enumerate().filter(|(_, kept)| kept.is_none());

@@ -1,6 +1,6 @@
 //! Indentation of the new lines of an edit: that of the file, by the lines that the edit quotes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::difference::Difference;
 use super::tokens::Tokens;
@@ -100,12 +100,20 @@ fn most_common<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
 pub(super) struct Indentations<'a> {
     lines: Vec<QuotedLine<'a>>,
     scale: Option<Scale>,
+    /// True if the new text is indented as in the file, although the old text is not.
+    is_corrected: bool,
 }
 
 impl<'a> Indentations<'a> {
     /// Compares the lines of the old text with those of the file, where it begins with the token
     /// `first`.
-    pub(super) fn of(old: &Tokens<'a>, file: &Tokens<'a>, first: usize, units: Units) -> Self {
+    pub(super) fn of(
+        edit: &Difference<'a>,
+        file: &Tokens<'a>,
+        first: usize,
+        units: Units,
+    ) -> Self {
+        let old = &edit.old;
         let mut lines: Vec<QuotedLine<'a>> = (0..old.len())
             .filter(|token| old.starts_line(*token) && file.starts_line(first + token))
             .map(|token| QuotedLine {
@@ -133,7 +141,14 @@ impl<'a> Indentations<'a> {
         if from_word && !others.is_empty() && (are_exact || others.iter().any(differs)) {
             lines.remove(0);
         }
-        Self { lines, scale: scale.map(Scale::reduced) }
+        let is_corrected = is_corrected(edit, &lines);
+        Self { lines, scale: scale.map(Scale::reduced), is_corrected }
+    }
+
+    /// Returns true if a line that the edit keeps also keeps its indentation `own` in the file. The
+    /// edit indents it by `before` and then by `after`.
+    pub(super) fn keeps(&self, before: &str, own: &str, after: &str) -> bool {
+        before == after || (self.is_corrected && own == after)
     }
 
     /// Returns the indentation in the file for a new line that is indented by `quoted` in the edit.
@@ -150,6 +165,7 @@ impl<'a> Indentations<'a> {
         match nearest {
             None => quoted.to_owned(),
             Some(line) if line.quoted == quoted => line.own.to_owned(),
+            Some(_) if self.is_corrected => quoted.to_owned(),
             Some(line) => {
                 let letter = quoted.chars().next_back().unwrap_or(' ');
                 let scale = self.scale.unwrap_or(Scale { quoted: 1, own: (letter, 1) });
@@ -157,6 +173,19 @@ impl<'a> Indentations<'a> {
             }
         }
     }
+}
+
+/// Returns true if the new text has other words than the old text, and its lines are indented like
+/// those lines of the file that the old text indents differently.
+fn is_corrected(edit: &Difference<'_>, lines: &[QuotedLine<'_>]) -> bool {
+    let new = &edit.new;
+    let starts = (0..new.len()).filter(|index| new.starts_line(*index));
+    let indentations: HashSet<&str> = starts.map(|index| new.indentation(index)).collect();
+    let mut differing = lines.iter().filter(|line| line.quoted != line.own).peekable();
+    differing.peek().is_some()
+        && edit.changes_tokens()
+        && differing.clone().all(|line| !indentations.contains(line.quoted))
+        && differing.any(|line| indentations.contains(line.own))
 }
 
 impl Scale {

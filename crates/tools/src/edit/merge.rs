@@ -2,6 +2,7 @@
 //! text and its replacement is applied: tokens and white space that both share stay as they are in
 //! the file.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::difference::Difference;
@@ -16,12 +17,23 @@ pub(super) struct Merge<'a> {
     place: &'a Place<'a>,
     file: &'a Tokens<'a>,
     indentations: Indentations<'a>,
+    /// Blanks at the ends of lines of the old text, with those of the file. The first line counts.
+    line_ends: HashMap<&'a str, &'a str>,
 }
 
 impl<'a> Merge<'a> {
     pub(super) fn new(edit: &'a Difference<'a>, place: &'a Place<'a>, units: Units) -> Self {
-        let indentations = Indentations::of(&edit.old, place.file, place.first, units);
-        Self { edit, place, file: place.file, indentations }
+        let indentations = Indentations::of(edit, place.file, place.first, units);
+        let (old, file) = (&edit.old, place.file);
+        let mut line_ends = HashMap::new();
+        for next in 1..=old.len() {
+            let quoted = split(old.gap(next)).0;
+            let ends = old.ends_line(next) && file.ends_line(place.first + next);
+            if ends && !quoted.is_empty() {
+                line_ends.entry(quoted).or_insert(split(file.gap(place.first + next)).0);
+            }
+        }
+        Self { edit, place, file, indentations, line_ends }
     }
 
     /// Returns the bytes of the file to replace and the text to put there; `None` if the meaning of
@@ -138,7 +150,7 @@ impl<'a> Merge<'a> {
             _ => {}
         }
         result.push_str(self.trailing(before, after, gap));
-        if let Some(same) = same {
+        if let Some(same) = same.filter(|same| kept[index].is_none() || before == Some(*same)) {
             result.push_str(split(self.own(same)).1);
             return;
         }
@@ -166,22 +178,28 @@ impl<'a> Merge<'a> {
         let next = after.or(replaced).filter(|next| self.own(*next).contains('\n'));
         match next {
             Some(next) if split(self.edit.old.gap(next)).0 == quoted => split(self.own(next)).0,
-            _ => quoted,
+            _ => self.line_end(quoted),
         }
+    }
+
+    /// Returns the blanks at the end of a new line that ends in `quoted` in the edit.
+    fn line_end(&self, quoted: &'a str) -> &'a str {
+        self.line_ends.get(quoted).copied().unwrap_or(quoted)
     }
 
     /// Returns the indentation of a new token that is the first of its line.
     fn indentation(&self, index: usize, at: usize) -> String {
         let Difference { old, new, kept, .. } = self.edit;
         let quoted = new.indentation(index);
-        let unmoved = kept[index].filter(|token| {
-            old.starts_line(*token)
-                && self.file.starts_line(self.place.first + token)
-                && old.indentation(*token) == quoted
+        let starts = |token: &usize| {
+            old.starts_line(*token) && self.file.starts_line(self.place.first + token)
+        };
+        let line = kept[index].filter(starts).map(|token| {
+            (old.indentation(token), self.file.indentation(self.place.first + token))
         });
-        match unmoved {
-            Some(token) => self.file.indentation(self.place.first + token).to_owned(),
-            None => self.indentations.in_file(quoted, kept[index].unwrap_or(at)),
+        match line {
+            Some((before, own)) if self.indentations.keeps(before, own, quoted) => own.to_owned(),
+            _ => self.indentations.in_file(quoted, kept[index].unwrap_or(at)),
         }
     }
 
@@ -198,7 +216,7 @@ impl<'a> Merge<'a> {
         let after = after.filter(|next| self.file.ends_line(self.place.first + next));
         let next = after.unwrap_or(old.len());
         let same = split(old.gap(next)).0 == quoted;
-        result.push_str(if same { split(self.own(next)).0 } else { quoted });
+        result.push_str(if same { split(self.own(next)).0 } else { self.line_end(quoted) });
 
         let (before, after) = (newlines(old_gap), newlines(new_gap));
         result.push_str(&"\n".repeat(after.saturating_sub(before)));

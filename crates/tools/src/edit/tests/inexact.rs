@@ -335,3 +335,100 @@ proptest! {
         prop_assert_eq!(others, lines, "{:?} {:?}", text, new);
     }
 }
+
+#[test]
+fn a_line_after_a_removed_one_keeps_its_indentation() {
+    all(&[
+        (
+            "the first line",
+            "def f():\n  t = 1\n  for i in r:\n    if i > 8:\n      t += c(i)\n    else:\n",
+            "   if i > 8:\n      t += c(i)",
+            "      t += c(i)",
+            "def f():\n  t = 1\n  for i in r:\n      t += c(i)\n    else:\n",
+        ),
+        (
+            "a line at another depth",
+            "def f():\n\treturn t\n\ndef g(a, b):\n\tt = 8\n\tfor\n",
+            "return t\n\ndef g(a, b):\nt = 8",
+            "return t\n\nt = 8",
+            "def f():\n\treturn t\n\n\tt = 8\n\tfor\n",
+        ),
+        (
+            "a line before the next",
+            "  return t\n\ndef g(a, b):\n  t = 3\n  for\n",
+            "def g(a, b):\nt = 3",
+            "def g(a, b):\nnote(1)\nt = 3",
+            "  return t\n\ndef g(a, b):\n  note(1)\n  t = 3\n  for\n",
+        ),
+    ]);
+}
+
+#[test]
+fn a_line_at_the_depth_of_the_file_stays_there() {
+    all(&[
+        (
+            "beside an exact line",
+            "    log(x)\n  return t\nz\n",
+            "    log(x)\n return t",
+            "    log(x)\n  return u",
+            "    log(x)\n  return u\nz\n",
+        ),
+        (
+            "a line whose first word changes",
+            "def f():\n    total = 5\n    for\n",
+            "def f():\n   total = 5",
+            "def f():\n    amount = 5",
+            "def f():\n    amount = 5\n    for\n",
+        ),
+        (
+            "but not if other lines have the depth of the edit",
+            "def f():\n    a()\n    b()\n",
+            "def f():\n  a()\n  b()",
+            "def f():\n  if x:\n    a()\n  b()",
+            "def f():\n    if x:\n        a()\n    b()\n",
+        ),
+        ("alone", "x:\n    return t  \nz\n", "   return t", "    return u", "x:\n    return u  \nz\n"),
+        (
+            "as the first of several",
+            "x:\n    return t\nz\n",
+            "   return t",
+            "    if t:\n        return t\n    return u",
+            "x:\n    if t:\n        return t\n    return u\nz\n",
+        ),
+    ]);
+}
+
+#[test]
+fn blanks_at_the_end_of_quoted_lines_are_not_added_to_new_ones() {
+    all(&[(
+        "new and changed lines",
+        "  a(1)\n  b(2)\nz\n",
+        "  a(1)  \n  b(2)  \n",
+        "  a(1)  \n  c(3)  \n  b(2, 4)  \n",
+        "  a(1)\n  c(3)\n  b(2, 4)\nz\n",
+    )]);
+}
+
+#[test]
+fn a_number_or_word_that_the_text_cuts_off_is_not_changed() {
+    for (text, old, new) in [
+        ("limit = 1000\n", "limit = 100", "limit = 200"),
+        ("limit = 1000\n", "limit = 100", "limit = 100\nmore = 1"),
+        ("limit = 1.5\n", "limit = 1", "limit = 2"),
+        ("limit = 1_000\n", "limit = 1", "limit = 2"),
+        ("if 100 > x\n", "0 > x", "5 > x"),
+        ("return loadUsers\n", "return loadUser", "return loadUser || fallback"),
+        ("return loadUsers()\n", "Users()", "await Users()"),
+    ] {
+        let refused = edit(text, old, new);
+        assert!(matches!(refused, Err(EditFailure::NotFound { .. })), "{text:?}: {refused:?}");
+    }
+    all(&[
+        ("the number stays", "a > 1000\n", "a > 100", "b > 100", "b > 1000\n"),
+        ("a unit follows", "width: 10px\n", "width: 10", "width: 20", "width: 20px\n"),
+        ("part of a word", "load_user_name\n", "user_", "account_", "load_account_name\n"),
+        ("other words", "the cats sleep\n", "the cat", "the dog", "the dogs sleep\n"),
+        ("letters of all scripts", "中文字 a\n", "中文", "中文 b 中", "中文 b 中字 a\n"),
+        ("removed", "a_old = 1\n", "_old", "", "a = 1\n"),
+    ]);
+}
