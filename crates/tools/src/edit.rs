@@ -304,12 +304,7 @@ fn rest_in_both<'a>(places: &[Place<'a>], old: &str, new: &str) -> Option<&'a st
     (ends(new) && !ends(old)).then_some(rest)
 }
 
-fn exact(
-    text: &str,
-    old: &str,
-    new: &str,
-    multiple: bool,
-) -> Result<Replacements, EditFailure> {
+fn exact(text: &str, old: &str, new: &str, multiple: bool) -> Result<Replacements, EditFailure> {
     let count = text.matches(old).count();
     if count > 1 && !multiple {
         let mut counter = LineCounter { text: text.as_bytes(), at: 0, line: 1 };

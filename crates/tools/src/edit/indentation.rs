@@ -107,12 +107,7 @@ pub(super) struct Indentations<'a> {
 impl<'a> Indentations<'a> {
     /// Compares the lines of the old text with those of the file, where it begins with the token
     /// `first`.
-    pub(super) fn of(
-        edit: &Difference<'a>,
-        file: &Tokens<'a>,
-        first: usize,
-        units: Units,
-    ) -> Self {
+    pub(super) fn of(edit: &Difference<'a>, file: &Tokens<'a>, first: usize, units: Units) -> Self {
         let old = &edit.old;
         let mut lines: Vec<QuotedLine<'a>> = (0..old.len())
             .filter(|token| old.starts_line(*token) && file.starts_line(first + token))

@@ -194,9 +194,9 @@ impl<'a> Merge<'a> {
         let starts = |token: &usize| {
             old.starts_line(*token) && self.file.starts_line(self.place.first + token)
         };
-        let line = kept[index].filter(starts).map(|token| {
-            (old.indentation(token), self.file.indentation(self.place.first + token))
-        });
+        let line = kept[index]
+            .filter(starts)
+            .map(|token| (old.indentation(token), self.file.indentation(self.place.first + token)));
         match line {
             Some((before, own)) if self.indentations.keeps(before, own, quoted) => own.to_owned(),
             _ => self.indentations.in_file(quoted, kept[index].unwrap_or(at)),

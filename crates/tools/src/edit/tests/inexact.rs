@@ -387,7 +387,13 @@ fn a_line_at_the_depth_of_the_file_stays_there() {
             "def f():\n  if x:\n    a()\n  b()",
             "def f():\n    if x:\n        a()\n    b()\n",
         ),
-        ("alone", "x:\n    return t  \nz\n", "   return t", "    return u", "x:\n    return u  \nz\n"),
+        (
+            "alone",
+            "x:\n    return t  \nz\n",
+            "   return t",
+            "    return u",
+            "x:\n    return u  \nz\n",
+        ),
         (
             "as the first of several",
             "x:\n    return t\nz\n",
