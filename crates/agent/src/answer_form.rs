@@ -58,7 +58,7 @@ impl Shaping {
         if let Some(system) = request.system.take() {
             let kept = self.instruction.take().filter(|[bare, _]| Arc::ptr_eq(bare, &system));
             let [bare, reported] = kept.unwrap_or_else(|| {
-                let reported = format!("{system}\n\n# Form of the Answer\n\nYour work ends with an answer that a program reads. That answer, and no other, is one JSON value and nothing else: no words around it, no Markdown fence. It satisfies this JSON Schema:\n\n{schema}");
+                let reported = format!("{system}\n\n# Form of the Answer\n\nA program reads your final answer. The final answer must be exactly one JSON value, without other text and without a Markdown fence. It must satisfy this JSON Schema:\n\n{schema}");
                 [system, reported.into()]
             });
             request.system = Some(Arc::clone(&reported));
@@ -89,7 +89,7 @@ impl Shaping {
         }
         self.left = Some(left - 1);
         Checked::Again(format!(
-            "Your answer does not satisfy the JSON Schema:\n- {}\n\nGive the whole answer again, as one JSON value that satisfies it and nothing else.",
+            "Your answer does not satisfy the JSON Schema:\n- {}\n\nSend the complete answer again, as exactly one JSON value that satisfies the schema.",
             problems.join("\n- ")
         ))
     }

@@ -33,7 +33,7 @@ impl SessionContext {
             memory => format!("\n{memory}\n"),
         };
         format!(
-            "<session_context>\nThis is Pollux; it sets the stage for the conversation.\nToday's date is {date} (formatted for the user's locale).\n\
+            "<session_context>\nThis is Pollux. This message describes the environment of the session.\nToday's date is {date} (formatted for the user's locale).\n\
              The operating system is: {platform}\nThe project's temporary directory is: {temporary}\n- **Workspace Directories:**\n{folders}{tree}{memory}\
              </session_context>",
             date = self.date,

@@ -84,10 +84,10 @@ impl LoopGuard {
 /// Returns the message for a model that seems to be in a loop.
 fn nudge(details: &str) -> String {
     format!(
-        "System: Potential loop detected. Details: {details} Take a step back before you go on. What were you asked for, what has \
-         changed since you began, and why did the last steps change nothing? Then do something else: another tool, other \
-         arguments, a smaller step, or tell the user what stands in the way. If you wait for something, wait longer at \
-         a time. If this was no loop, go on as you meant to."
+        "System: Potential loop detected. Details: {details} Before you continue, check: what was requested, what has \
+         changed since you started, and why did the last steps change nothing? Then try something different: \
+         another tool, other arguments or a smaller step; or tell the user what prevents progress. If you are \
+         waiting for something, use longer waits. If this was not a loop, continue."
     )
 }
 

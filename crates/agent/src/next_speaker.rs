@@ -198,12 +198,12 @@ fn request(entries: &[Arc<HistoryEntry>], prompt_id: &str) -> JsonRequest {
             "properties": {
                 "reasoning": {
                     "type": "string",
-                    "description": "What in the last answer decides it, in a sentence."
+                    "description": "The reason for the decision, in one sentence."
                 },
                 "next_speaker": {
                     "type": "string",
                     "enum": ["user", "model"],
-                    "description": "Who speaks next."
+                    "description": "The next speaker."
                 }
             },
             "required": ["reasoning", "next_speaker"]

@@ -119,7 +119,7 @@ impl Content {
 fn draw(nodes: &[Node], max_items: usize) -> String {
     let mut text = format!("Showing up to {max_items} items (files + folders).");
     if nodes.iter().any(|node| node.more || node.closed) {
-        let why = "Where it says ... there is more: ignored, or beyond that number.";
+        let why = "... marks items that are ignored or exceed this limit.";
         text.push(' ');
         text.push_str(why);
     }

@@ -31,28 +31,28 @@ impl AskUserTool {
             "type": "object",
             "properties": {
                 "label": {"type": "string", "description": "The answer, in one to five words."},
-                "description": {"type": "string", "description": "What it means, in a sentence."}
+                "description": {"type": "string", "description": "The meaning of the answer, in one sentence."}
             },
             "required": ["label", "description"]
         });
         let question = json!({
             "type": "object",
             "properties": {
-                "question": {"type": "string", "description": "The whole question, ending in a question mark."},
-                "header": {"type": "string", "description": "A word or two that name it, such as 'Database'."},
+                "question": {"type": "string", "description": "The complete question, with a question mark."},
+                "header": {"type": "string", "description": "A title of one or two words, such as 'Database'."},
                 "type": {
                     "type": "string",
                     "enum": ["choice", "text", "yesno"],
                     "default": "choice",
-                    "description": "choice: one of the options; text: words; yesno: yes or no."
+                    "description": "choice: one of the options; text: free text; yesno: yes or no."
                 },
                 "options": {
                     "type": "array",
                     "items": option,
-                    "description": "2 to 4 answers, for type choice only. The user can always give another one."
+                    "description": "2 to 4 answers, only for type choice. The user can always enter a different answer."
                 },
-                "multiSelect": {"type": "boolean", "description": "Several options can be chosen."},
-                "placeholder": {"type": "string", "description": "An example of an answer in words."}
+                "multiSelect": {"type": "boolean", "description": "Allow several options."},
+                "placeholder": {"type": "string", "description": "An example of a text answer."}
             },
             "required": ["question", "header", "type"]
         });
@@ -96,9 +96,9 @@ impl Tool for AskUserTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Asks the user one to four questions and waits for the answers. For what only they can decide: \
-                          a choice between ways that lead to different results, a fact that is nowhere in the project. \
-                          Not for permission to run tools, which is asked for anyway."
+            description: "Asks the user one to four questions and waits for the answers. Use it for \
+                          decisions that only the user can make and for facts that are not in the \
+                          project. Do not use it to ask for permission to run tools; Pollux does that."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

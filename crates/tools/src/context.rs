@@ -256,7 +256,7 @@ impl ToolContext {
     pub(crate) fn in_plan_mode_only_plans(&self, description: &str) -> String {
         match *self.mode.get() {
             ApprovalMode::Plan => format!(
-                "Plan mode: only for plans, which are .md files in {}. {description}",
+                "In plan mode, only for plans: .md files in {}. {description}",
                 self.plans_directory.display()
             ),
             _ => description.to_owned(),

@@ -138,10 +138,11 @@ impl DiscoveredTool {
         let DiscoveryCommands { discovery, call } = commands;
         let runs = call.as_deref().unwrap_or("(none is set)");
         let description = format!(
-            "{description}\n\nA tool of this project or user: `{discovery}` has listed it, and `{runs} {original}` runs it in \
-             the project folder, with the arguments as JSON on standard input. When all goes well the result is what it \
-             prints. Otherwise it has these lines: Stdout and Stderr (what it printed, or (empty)), Error (why it \
-             could not be run, or (none)), Exit Code ((none) after a signal), Signal ((none) without one)."
+            "{description}\n\nThis tool belongs to the project or the user: `{discovery}` declared it, and \
+             `{runs} {original}` runs it in the project folder, with the arguments as JSON on standard \
+             input. On success, the result is its output. On failure, the result has these lines: \
+             Stdout and Stderr (the output, or (empty)), Error (why it could not run, or (none)), Exit \
+             Code ((none) after a signal), Signal (or (none))."
         );
         Self {
             context,

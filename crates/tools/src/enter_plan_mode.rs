@@ -31,7 +31,7 @@ impl EnterPlanModeTool {
             "properties": {
                 "reason": {
                     "type": "string",
-                    "description": "Why a plan is worth having first, in one sentence."
+                    "description": "The reason to plan first, in one sentence."
                 }
             }
         }));
@@ -65,9 +65,9 @@ impl Tool for EnterPlanModeTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Changes to plan mode: everything can be looked at, nothing but plan files can be written, \
-                          until the plan is approved with exit_plan_mode. For work that is large, risky or open to interpretation; not \
-                          for small changes and questions."
+            description: "Switches to plan mode, in which you can read everything but write only plan \
+                          files, until the user approves the plan through exit_plan_mode. Use it for \
+                          large, risky or unclear tasks, not for small changes and questions."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

@@ -37,7 +37,7 @@ impl ExitPlanModeTool {
             "properties": {
                 "plan_filename": {
                     "type": "string",
-                    "description": "The name of the plan's file in the plans folder, such as feature.md."
+                    "description": "The file name of the plan in the plans folder, such as feature.md."
                 }
             },
             "required": ["plan_filename"]
@@ -96,8 +96,8 @@ impl Tool for ExitPlanModeTool {
         Declaration {
             name: NAME.to_owned(),
             description: format!(
-                "Puts the finished plan before the user and, when they approve it, leaves plan mode so that it can be \
-                 carried out. Write the plan to a .md file in {} first.",
+                "Asks the user to approve the finished plan. If the user approves it, plan mode ends and \
+                 you can implement the plan. First write the plan to a .md file in {}.",
                 self.context.plans_directory.display()
             ),
             parameters: self.schema.document().clone(),

@@ -55,7 +55,7 @@ impl GetInternalDocsTool {
             "properties": {
                 "path": {
                     "type": "string",
-                    "description": "The page, such as 'exit-codes.md'. Without it the pages are listed."
+                    "description": "The page, such as 'exit-codes.md'. Default: list all pages."
                 }
             }
         }));
@@ -85,9 +85,9 @@ impl Tool for GetInternalDocsTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Reads the documentation of Pollux, the program that you are running in: its command line, \
-                          exit codes, and where it departs from Gemini CLI. Use it for questions about the program \
-                          itself instead of answering from memory."
+            description: "Reads the documentation of Pollux, the program that runs you: its command \
+                          line, exit codes, and differences from Gemini CLI. Use it to answer \
+                          questions about Pollux; do not answer them from memory."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

@@ -39,7 +39,7 @@ impl GlobTool {
             "properties": {
                 "pattern": {
                     "type": "string",
-                    "description": "What to find, such as '**/*.rs' or 'docs/*.{md,txt}'."
+                    "description": "The glob pattern, such as '**/*.rs' or 'docs/*.{md,txt}'."
                 },
                 "dir_path": {
                     "type": "string",
@@ -47,15 +47,15 @@ impl GlobTool {
                 },
                 "case_sensitive": {
                     "type": "boolean",
-                    "description": "Whether upper and lower case differ. Default: false."
+                    "description": "Distinguish upper and lower case. Default: false."
                 },
                 "respect_git_ignore": {
                     "type": "boolean",
-                    "description": "Leave out what .gitignore names. Default: true."
+                    "description": "Exclude files that .gitignore lists. Default: true."
                 },
                 "respect_gemini_ignore": {
                     "type": "boolean",
-                    "description": "Leave out what .geminiignore names. Default: true."
+                    "description": "Exclude files that .geminiignore lists. Default: true."
                 }
             },
             "required": ["pattern"]
@@ -97,8 +97,9 @@ impl Tool for GlobTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Finds files by name with a glob pattern (*, ?, [..], {a,b}, ** for any folders). Gives \
-                          absolute paths: files changed in the last day first, newest first, then the rest by name."
+            description: "Finds files by name with a glob pattern (*, ?, [..], {a,b}, ** for any \
+                          folders). Returns absolute paths: files changed in the last day first, \
+                          newest first, then all others by name."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

@@ -30,7 +30,7 @@ impl GoogleWebSearchTool {
         let schema = json!({
             "type": "object",
             "properties": {
-                "query": {"type": "string", "description": "What to search for, as for a search engine."}
+                "query": {"type": "string", "description": "The search query."}
             },
             "required": ["query"]
         });
@@ -59,9 +59,10 @@ impl Tool for GoogleWebSearchTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Searches the web with Google and gives back an answer with its sources, marked as [1]. For \
-                          what may have changed since you were trained: versions, prices, news, errors that others \
-                          had. To read a page whose address you know, use web_fetch."
+            description: "Searches the web with Google and returns an answer with numbered sources, such \
+                          as [1]. Use it for information that may be newer than your training data, \
+                          such as versions, prices, news and error messages. To read a page with a \
+                          known URL, use web_fetch."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

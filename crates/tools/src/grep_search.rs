@@ -47,19 +47,19 @@ impl GrepSearchTool {
         let schema = Schema::new(json!({
             "type": "object",
             "properties": {
-                "pattern": text("The regular expression to look for (Rust syntax: no look-around, no back-references)."),
+                "pattern": text("The regular expression (Rust syntax: no look-around, no back-references)."),
                 "dir_path": text("The folder or file to search. Default: the project folder."),
-                "include_pattern": text("Only files that match this glob, such as '*.ts' or 'src/**'."),
-                "exclude_pattern": text("Leave out lines that match this regular expression."),
-                "names_only": flag("Give only the paths of files with matches. Default: false."),
-                "case_sensitive": flag("Whether upper and lower case differ. Default: false."),
-                "fixed_strings": flag("Take pattern as plain text. Default: false."),
-                "context": number(0, "Lines to show on both sides of each match."),
-                "after": number(0, "Lines to show after each match."),
-                "before": number(0, "Lines to show before each match."),
-                "no_ignore": flag("Search ignored files and build folders too. Default: false."),
-                "max_matches_per_file": number(1, "Most matches of one file."),
-                "total_max_matches": number(1, "Most matches in all. Default: 100.")
+                "include_pattern": text("Search only files that match this glob, such as '*.ts' or 'src/**'."),
+                "exclude_pattern": text("Exclude lines that match this regular expression."),
+                "names_only": flag("Return only the paths of files with matches. Default: false."),
+                "case_sensitive": flag("Distinguish upper and lower case. Default: false."),
+                "fixed_strings": flag("Treat pattern as plain text. Default: false."),
+                "context": number(0, "Number of lines before and after each match."),
+                "after": number(0, "Number of lines after each match."),
+                "before": number(0, "Number of lines before each match."),
+                "no_ignore": flag("Include ignored files and build folders. Default: false."),
+                "max_matches_per_file": number(1, "Maximum number of matches per file."),
+                "total_max_matches": number(1, "Maximum number of matches in total. Default: 100.")
             },
             "required": ["pattern"]
         }));
@@ -111,10 +111,10 @@ impl Tool for GrepSearchTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Searches the content of files for a regular expression, with line numbers and paths \
-                          relative to the searched folder. Fast in large projects. A few matches come with the \
-                          lines around them, often enough to edit without reading the file. Ignored files are left \
-                          out unless no_ignore is set."
+            description: "Searches file contents for a regular expression. Returns matching lines with \
+                          line numbers and paths relative to the searched folder. If there are few \
+                          matches, the surrounding lines are included, often enough for an edit. \
+                          Ignored files are excluded unless no_ignore is set."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

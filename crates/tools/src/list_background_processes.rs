@@ -30,7 +30,7 @@ impl ListBackgroundProcessesTool {
             "properties": {
                 "wait_for_previous": {
                     "type": "boolean",
-                    "description": "Wait until all earlier calls of this turn are done. Default: false."
+                    "description": "Wait until all earlier calls of this turn are finished. Default: false."
                 }
             }
         }));
@@ -58,8 +58,8 @@ impl Tool for ListBackgroundProcessesTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Lists the background processes of this session, oldest first, each with its PID, its command, \
-                          and whether it is RUNNING or has EXITED (then with its exit code or signal)."
+            description: "Lists the background processes of this session, oldest first, each with its \
+                          PID, command and status: RUNNING or EXITED, with the exit code or signal."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

@@ -36,24 +36,24 @@ impl ListDirectoryTool {
             "properties": {
                 "dir_path": {
                     "type": "string",
-                    "description": "The folder, absolute or relative to the project folder."
+                    "description": "The folder: an absolute path, or a path relative to the project folder."
                 },
                 "ignore": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "Names to leave out; * and ? are wildcards."
+                    "description": "Names to exclude; * and ? are wildcards."
                 },
                 "file_filtering_options": {
                     "type": "object",
-                    "description": "Whether ignore files count. Default: both do.",
+                    "description": "The ignore files to apply. Default: both.",
                     "properties": {
                         "respect_git_ignore": {
                             "type": "boolean",
-                            "description": "Leave out what .gitignore names."
+                            "description": "Exclude files that .gitignore lists."
                         },
                         "respect_gemini_ignore": {
                             "type": "boolean",
-                            "description": "Leave out what .geminiignore names."
+                            "description": "Exclude files that .geminiignore lists."
                         }
                     }
                 }
@@ -100,8 +100,8 @@ impl Tool for ListDirectoryTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Lists the files (with their sizes) and folders directly in one folder, folders first. \
-                          Does not look into subfolders: use glob for that."
+            description: "Lists the files (with sizes) and folders directly in one folder, folders \
+                          first. To search subfolders, use glob."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

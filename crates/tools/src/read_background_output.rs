@@ -45,7 +45,7 @@ impl ReadBackgroundOutputTool {
                 "lines": {
                     "type": "integer",
                     "minimum": 1,
-                    "description": "How many lines to show, from the end. Default: 100."
+                    "description": "Number of lines from the end of the output. Default: 100."
                 },
                 "delay_ms": {
                     "type": "integer",
@@ -53,7 +53,7 @@ impl ReadBackgroundOutputTool {
                 },
                 "wait_for_previous": {
                     "type": "boolean",
-                    "description": "Wait until all earlier calls of this turn are done. Default: false."
+                    "description": "Wait until all earlier calls of this turn are finished. Default: false."
                 }
             },
             "required": ["pid"]
@@ -87,9 +87,10 @@ impl Tool for ReadBackgroundOutputTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Shows the last lines that a background process of this session has printed, standard output \
-                          and error together, without terminal escape sequences; at most its last 64 KiB. Works after \
-                          the end of the process, too. Give delay_ms to let a process get further first."
+            description: "Returns the last lines of the output of a background process of this session: \
+                          standard output and error together, without terminal escape sequences, at \
+                          most the last 64 KiB. Also works after the process has ended. To wait for \
+                          more output first, set delay_ms."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

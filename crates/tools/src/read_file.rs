@@ -44,17 +44,17 @@ impl ReadFileTool {
             "properties": {
                 "file_path": {
                     "type": "string",
-                    "description": "The file, absolute or relative to the project folder."
+                    "description": "The file: an absolute path, or a path relative to the project folder."
                 },
                 "start_line": {
                     "type": "integer",
                     "minimum": 1,
-                    "description": "First line to read, from 1. Default: 1."
+                    "description": "First line to read, counted from 1. Default: 1."
                 },
                 "end_line": {
                     "type": "integer",
                     "minimum": 1,
-                    "description": "Last line to read, included. Default: 2000 lines from start_line."
+                    "description": "Last line to read, inclusive. Default: 2000 lines from start_line."
                 }
             },
             "required": ["file_path"]
@@ -92,11 +92,12 @@ impl Tool for ReadFileTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Reads one file. Text comes as text, at most 2000 lines at a time and 2000 characters \
-                          of a line; when it was cut, the result says so and how to continue with start_line and \
-                          end_line. Images (PNG, JPEG, GIF, WEBP, BMP), sound (MP3, WAV, AIFF, AAC, OGG, FLAC), \
-                          video and PDF come as media. Read a file before you change it; for a large file find \
-                          the lines with grep_search first and read only those."
+            description: "Reads one file. Returns at most 2000 lines of text, and 2000 characters of each \
+                          line; if text is omitted, the result says how to continue with start_line \
+                          and end_line. Images (PNG, JPEG, GIF, WEBP, BMP), audio (MP3, WAV, AIFF, \
+                          AAC, OGG, FLAC), video and PDF are returned as media. Read a file before \
+                          you change it. In a large file, find the relevant lines with grep_search \
+                          and read only those."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

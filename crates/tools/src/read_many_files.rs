@@ -55,27 +55,27 @@ impl ReadManyFilesTool {
             "type": "object",
             "properties": {
                 "include": include,
-                "exclude": patterns("Glob patterns of what to leave out."),
+                "exclude": patterns("Glob patterns of files to exclude."),
                 "recursive": {
                     "type": "boolean",
-                    "description": "Has no effect: ** in a pattern looks into subfolders."
+                    "description": "Has no effect; use ** in a pattern to include subfolders."
                 },
                 "useDefaultExcludes": {
                     "type": "boolean",
-                    "description": "Leave out dependencies, build products and other files that are no source. \
+                    "description": "Exclude dependencies, build output and other files that are not source files. \
                                     Default: true."
                 },
                 "file_filtering_options": {
                     "type": "object",
-                    "description": "Which ignore files count. Default: those of the settings.",
+                    "description": "The ignore files to apply. Default: as in the settings.",
                     "properties": {
                         "respect_git_ignore": {
                             "type": "boolean",
-                            "description": "Leave out what .gitignore names."
+                            "description": "Exclude files that .gitignore lists."
                         },
                         "respect_gemini_ignore": {
                             "type": "boolean",
-                            "description": "Leave out what .geminiignore names."
+                            "description": "Exclude files that .geminiignore lists."
                         }
                     }
                 }
@@ -134,11 +134,12 @@ impl Tool for ReadManyFilesTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Reads several files in one call: those that are named, those of a folder, those that glob \
-                          patterns find. Each text comes under its path, at most 2000 lines of it and 1 MB of all \
-                          together; what is left out is named. Images, sound, video and PDF come only when a pattern \
-                          names them or their extension. Use it where you know that you need the files; to find out \
-                          which ones, use grep_search or glob."
+            description: "Reads several files in one call: files, all files of a folder, or files that \
+                          match glob patterns. Each text follows its path: at most 2000 lines per \
+                          file and 1 MB in total; the result lists what is omitted. Images, audio, \
+                          video and PDF are included only if a pattern contains their name or \
+                          extension. Use it if you know that you need the files; to find files, use \
+                          grep_search or glob."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

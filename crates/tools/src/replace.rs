@@ -52,20 +52,20 @@ impl ReplaceTool {
             "properties": {
                 "file_path": {
                     "type": "string",
-                    "description": "The file, absolute or relative to the project folder."
+                    "description": "The file: an absolute path, or a path relative to the project folder."
                 },
                 "instruction": {
                     "type": "string",
-                    "description": "What the change is meant to achieve, in one sentence."
+                    "description": "The purpose of the change, in one sentence."
                 },
                 "old_string": {
                     "type": "string",
-                    "description": "The text to replace, exactly as it stands in the file, with enough lines around \
-                                    it to occur only once. Empty to create a new file."
+                    "description": "The text to replace, exactly as in the file, with enough surrounding lines to \
+                                    be unique. Empty: create a new file."
                 },
                 "new_string": {
                     "type": "string",
-                    "description": "The text to put there, complete. Empty to delete."
+                    "description": "The complete new text. Empty: delete old_string."
                 },
                 "allow_multiple": {
                     "type": "boolean",
@@ -143,10 +143,9 @@ impl Tool for ReplaceTool {
         Declaration {
             name: NAME.to_owned(),
             description: self.context.in_plan_mode_only_plans(
-                "Replaces one piece of text in a file (or all equal pieces, with allow_multiple). Read the file first \
-                 and copy old_string from it, white space and indentation included; nothing outside of it changes. \
-                 When it is not found, the result names the nearest lines. With an empty old_string a file that does \
-                 not exist is created.",
+                "Replaces one occurrence of a text in a file, or all occurrences with allow_multiple. First \
+                 read the file, and copy old_string exactly, including white space and indentation. \
+                 If it is not found, the result shows the most similar lines.",
             ),
             parameters: self.schema.document().clone(),
         }

@@ -64,25 +64,25 @@ impl RunShellCommandTool {
                 },
                 "description": {
                     "type": "string",
-                    "description": "What it does, for the user: at most three sentences, no line breaks."
+                    "description": "What the command does, for the user: at most three sentences, no line breaks."
                 },
                 "dir_path": {
                     "type": "string",
-                    "description": "The folder to run in. Default: the project folder."
+                    "description": "The working directory. Default: the project folder."
                 },
                 "is_background": {
                     "type": "boolean",
-                    "description": "Let it run in the background, for servers and watchers. Default: false."
+                    "description": "Run in the background, for servers and watchers. Default: false."
                 },
                 "delay_ms": {
                     "type": "integer",
-                    "description": "Only with is_background: milliseconds to collect output before the result. Default: 200."
+                    "description": "Only with is_background: time to collect output before the result, in milliseconds. Default: 200."
                 },
                 "timeout_ms": {
                     "type": "integer",
                     "minimum": 1,
                     "maximum": MAX_TIMEOUT_MS,
-                    "description": "End the command after so many milliseconds. Default: what the user has set; none with is_background."
+                    "description": "Time limit in milliseconds. Default: the user's setting; no limit with is_background."
                 }
             },
             "required": ["command"]
@@ -137,13 +137,15 @@ impl Tool for RunShellCommandTool {
         Declaration {
             name: NAME.to_owned(),
             description: format!(
-                "Runs a command line in {shell}, {surroundings}: choose flags that \
-                 neither page nor prompt. It ends when the command ends, even if background jobs ('&') still run. With \
-                 is_background the command runs in the background until the session ends, and the result has its PID \
-                 for read_background_output and stop_background_process; do not add '&' then. Otherwise the \
-                 result has these lines, where they apply: Output (standard output and error together, or (empty)), \
-                 Error (the command could not be started), Exit Code (if not 0), Signal, Background PIDs, Process Group \
-                 PGID. Stop everything the command started with kill -- -PGID."
+                "Runs a command line in {shell}, {surroundings}. Use commands that end without input: pass \
+                 flags such as --yes, --no-pager or CI=1, and never start an editor or a pager. The call \
+                 returns when the command ends, even if background jobs ('&') still run. With \
+                 is_background, the command runs until the session ends, and the result contains its PID \
+                 for read_background_output and stop_background_process; do not add '&'. Otherwise, the \
+                 result has these lines if they apply: Output (standard output and error together, or \
+                 (empty)), Error (why the command could not start), Exit Code (if not 0), Signal, \
+                 Background PIDs, Process Group PGID. To stop everything that the command started, run \
+                 kill -- -PGID."
             ),
             parameters: self.schema.document().clone(),
         }

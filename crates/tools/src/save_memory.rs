@@ -44,7 +44,7 @@ impl SaveMemoryTool {
             "properties": {
                 "fact": {
                     "type": "string",
-                    "description": "The fact in one sentence that can be understood by itself."
+                    "description": "The fact, in one self-contained sentence."
                 },
                 "scope": {
                     "type": "string",
@@ -92,10 +92,11 @@ impl Tool for SaveMemoryTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Remembers one fact for later sessions: about the person (a preference, a name, a way of \
-                          working) in all projects, or with scope project about the person's work in this project. \
-                          Use it when the person asks for it or clearly states such a fact. Not for what only this \
-                          conversation is about, and never for a secret."
+            description: "Remembers one fact for later sessions: a fact about the user that applies to \
+                          all projects, such as a preference or a name, or with scope project a fact \
+                          about the user's work on this project. Use it if the user asks for it or \
+                          clearly states such a fact. Never save secrets, or facts that matter only \
+                          in this conversation."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

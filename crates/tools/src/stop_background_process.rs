@@ -65,9 +65,9 @@ impl Tool for StopBackgroundProcessTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Ends a background process of this session with everything that it started: SIGTERM, and \
-                          SIGKILL for what is left 200 ms later. Its output can still be read. Other processes cannot be \
-                          ended with it."
+            description: "Stops a background process of this session and all processes that it started: \
+                          first SIGTERM, then SIGKILL after 200 ms. Its output stays readable. Cannot \
+                          stop other processes."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

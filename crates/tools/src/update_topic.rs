@@ -43,19 +43,19 @@ impl UpdateTopicTool {
             "properties": {
                 "title": {
                     "type": "string",
-                    "description": "The topic in a few words. Leave it out while the topic stays."
+                    "description": "The new topic, in a few words. Omit it if the topic has not changed."
                 },
                 "summary": {
                     "type": "string",
-                    "description": "What was done and what will be done about the topic, in a sentence or two."
+                    "description": "What you have done and what you will do, in one or two sentences."
                 },
                 "strategic_intent": {
                     "type": "string",
-                    "description": "What the next step is for, in one sentence."
+                    "description": "The purpose of the next step, in one sentence."
                 },
                 "wait_for_previous": {
                     "type": "boolean",
-                    "description": "Whether the call waits for those before it in the same turn."
+                    "description": "Wait until all earlier calls of this turn are finished. Default: false."
                 }
             },
             "required": ["strategic_intent"]
@@ -93,9 +93,10 @@ impl Tool for UpdateTopicTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Tells the person who follows the work what it is about now and what comes next. Call it \
-                          when a topic begins, when the plan changes, and at the end with a summary; beside other \
-                          calls of the same turn, never as the only thing a turn does in the middle of the work."
+            description: "Shows the user the current topic of your work and the next step. Call it in \
+                          your first turn, when the topic or the plan changes, and in your last turn \
+                          with a summary of the results. Until the last turn, always send it \
+                          together with other calls."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

@@ -63,7 +63,7 @@ impl WebFetchTool {
             json!({
                 "type": "object",
                 "properties": {
-                    "url": {"type": "string", "description": "The address of the page, http or https."}
+                    "url": {"type": "string", "description": "The http or https URL of the page."}
                 },
                 "required": ["url"]
             })
@@ -73,9 +73,9 @@ impl WebFetchTool {
                 "properties": {
                     "prompt": {
                         "type": "string",
-                        "description": "One or more whole addresses (up to 20), each beginning with http:// or \
-                                        https://, and what is to be done with the pages: 'Summarize \
-                                        https://example.com/a and compare it with https://example.com/b'."
+                        "description": "Up to 20 complete URLs (http:// or https://), and what to do with the pages: \
+                                        'Summarize https://example.com/a and compare it with \
+                                        https://example.com/b'."
                     }
                 },
                 "required": ["prompt"]
@@ -111,13 +111,13 @@ impl Tool for WebFetchTool {
 
     fn declaration(&self) -> Declaration {
         let description = if self.shared.context.options.direct_web_fetch {
-            "Fetches one page of the web and gives it back: text as it is, HTML as Markdown, pictures and PDF as they \
-             are. For several pages call it several times. Addresses of this machine and of private networks are \
-             refused."
+            "Fetches one web page. Returns text unchanged, HTML as Markdown, and images and PDF as media. \
+             To fetch several pages, call it several times. Addresses of this machine and of private \
+             networks are refused."
         } else {
-            "Reads pages of the web and does with them what the prompt says: summarize, compare, find something. The \
-             prompt holds the addresses (up to 20) and the instructions. Files on GitHub are read as text. Addresses \
-             of this machine and of private networks are refused."
+            "Fetches web pages and processes them as the prompt says, for example to summarize or compare \
+             them. Files on GitHub are fetched as text. Addresses of this machine and of private \
+             networks are refused."
         };
         Declaration {
             name: NAME.to_owned(),

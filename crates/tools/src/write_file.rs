@@ -37,11 +37,11 @@ impl WriteFileTool {
             "properties": {
                 "file_path": {
                     "type": "string",
-                    "description": "The file, absolute or relative to the project folder. Missing folders are created."
+                    "description": "The file: an absolute path, or a path relative to the project folder. Missing folders are created."
                 },
                 "content": {
                     "type": "string",
-                    "description": "The complete text of the file. Never leave parts out with a remark such as \
+                    "description": "The complete text of the file. Never replace parts with a comment such as \
                                     'rest of code ...'."
                 }
             },
@@ -84,8 +84,9 @@ impl Tool for WriteFileTool {
         Declaration {
             name: NAME.to_owned(),
             description: self.context.in_plan_mode_only_plans(
-                "Writes a whole file: creates it, or replaces everything in it. To change a part of a file use \
-                 replace instead. Encoding, byte order mark and line ends of an existing file are kept.",
+                "Writes a complete file: creates it, or replaces its whole content. To change a part of a \
+                 file, use replace. The encoding, byte order mark and line endings of an existing \
+                 file are preserved.",
             ),
             parameters: self.schema.document().clone(),
         }

@@ -34,19 +34,19 @@ impl WriteTodosTool {
             "properties": {
                 "todos": {
                     "type": "array",
-                    "description": "The whole list as it is now. It takes the place of the list before; an empty one \
+                    "description": "The complete current list. It replaces the previous list; an empty one \
                                     clears it.",
                     "items": {
                         "type": "object",
-                        "description": "One thing to do.",
+                        "description": "One task.",
                         "properties": {
                             "description": {
                                 "type": "string",
-                                "description": "What is to be done, in a short line."
+                                "description": "The task, in one short line."
                             },
                             "status": {
                                 "type": "string",
-                                "description": "Where it stands. At most one entry is in_progress.",
+                                "description": "The status. At most one entry is in_progress.",
                                 "enum": ["pending", "in_progress", "completed", "cancelled", "blocked"]
                             }
                         },
@@ -83,11 +83,11 @@ impl Tool for WriteTodosTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Keeps the list of what is to be done, where a person can follow it. Use it for work of \
-                          several steps: write the list before you begin, mark one entry in_progress when you turn \
-                          to it and completed as soon as it is done, add what comes up on the way. Mark what turns \
-                          out to be needless as cancelled, and what waits for something else as blocked. A simple \
-                          request needs no list."
+            description: "Maintains a task list that the user can follow. Use it for work of several \
+                          steps, not for simple requests. Write the list before you start. Mark one \
+                          entry in_progress when you start it and completed as soon as it is done. \
+                          Add new tasks when you find them. Mark unnecessary tasks as cancelled, and \
+                          tasks that wait for something else as blocked."
                 .to_owned(),
             parameters: self.schema.document().clone(),
         }

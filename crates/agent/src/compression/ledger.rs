@@ -28,8 +28,8 @@ const MOST: usize = 200;
 const LONGEST: usize = 300;
 
 /// Explanation before a list that contains hashes.
-const MEANING: &str = "In the ledger a file has the start of its sha256 at the summary that listed it: while it has the same, it \
-                       has not changed since.";
+const MEANING: &str = "The ledger contains the start of the SHA-256 of each file at the time of \
+                       the summary. If a file still has it, the file has not changed since.";
 
 /// Data about calls from which a ledger is made.
 pub struct ActionSource<'a> {

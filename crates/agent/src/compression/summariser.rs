@@ -19,7 +19,7 @@ const CHECK: &str = include_str!("../../prompts/compression_check.md");
 const ASK_NEW: &str =
     "Think in the scratchpad first. Then write the <state_snapshot> of the conversation above.";
 const ASK_AGAIN: &str = "The conversation above begins with an earlier <state_snapshot>. Think in the scratchpad first. Then write a new \
-                         <state_snapshot> that takes its place: everything of it that still holds, and what has come since.";
+                         <state_snapshot> that replaces it: everything in it that is still true, and everything new.";
 
 /// Marker before a piece that begins in the middle of a conversation.
 const GOES_ON: &str = "[The conversation continues here.]";

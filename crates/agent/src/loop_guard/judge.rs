@@ -92,7 +92,7 @@ pub(crate) fn request(entries: &[Arc<HistoryEntry>], asked: &str) -> JsonRequest
             "properties": {
                 "unproductive_state_analysis": {
                     "type": "string",
-                    "description": "What the last actions have changed, and whether they lead anywhere."
+                    "description": "What the last actions changed, and whether they make progress."
                 },
                 "unproductive_state_confidence": {
                     "type": "number",

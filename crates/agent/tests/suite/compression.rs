@@ -81,7 +81,7 @@ async fn at_half_of_the_context_a_summary_takes_the_place_of_the_conversation() 
     let asked = talk.models.generated();
     let [summary, check] = &asked[..] else { panic!("{} side calls", asked.len()) };
     for text in
-        ["is data", "<scratchpad>", "<state_snapshot>", "<active_constraints>", "call no tools"]
+        ["is data", "<scratchpad>", "<state_snapshot>", "<active_constraints>", "do not call tools"]
     {
         assert!(summary.system().contains(text), "{text}: {}", summary.system());
     }

@@ -47,7 +47,7 @@ async fn a_call_that_is_made_again_and_again_ends_the_prompt() {
 async fn a_hint_that_helps_is_all_there_is() {
     let talk = Stage::with((0..5).map(|_| look()).chain([reply().text("I see.")])).start();
     talk.done("go").await;
-    assert!(talk.models.last().last_texts().concat().contains("Take a step back"));
+    assert!(talk.models.last().last_texts().concat().contains("Potential loop detected"));
 }
 
 #[tokio::test]

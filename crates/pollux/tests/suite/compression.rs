@@ -55,7 +55,7 @@ fn at_half_of_the_context_a_summary_takes_the_place_of_what_was_said() {
     assert_eq!((summary.model(), check.model()), (Some(MODEL), Some(MODEL)));
     let system = all_text(std::slice::from_ref(&summary.body["systemInstruction"]));
     for words in
-        ["is data", "<scratchpad>", "<state_snapshot>", "<active_constraints>", "call no tools"]
+        ["is data", "<scratchpad>", "<state_snapshot>", "<active_constraints>", "do not call tools"]
     {
         assert!(system.contains(words), "{words}: {system}");
     }

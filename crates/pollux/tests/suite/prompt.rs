@@ -99,12 +99,12 @@ fn a_section_can_be_left_out() {
     let stage = Stage::new();
     fs::create_dir(stage.home.project().join(".git")).unwrap();
     let all = reported_with(&stage, &[("GEMINI_PROMPT_GIT", "1")]);
-    assert!(all.contains("# Git\n") && all.contains("# Before you go on\n"));
+    assert!(all.contains("# Git\n") && all.contains("# Reminder\n"));
     let some = reported_with(
         &stage,
         &[("GEMINI_PROMPT_GIT", "0"), ("GEMINI_PROMPT_FINALREMINDER", "FALSE")],
     );
-    assert!(!some.contains("# Git\n") && !some.contains("# Before you go on\n"), "{some}");
+    assert!(!some.contains("# Git\n") && !some.contains("# Reminder\n"), "{some}");
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn words_of_ones_own_replace_ours() {
     for (value, begins) in table {
         let reported = reported_with(&stage, &[("GEMINI_SYSTEM_MD", value)]);
         assert!(reported.starts_with(begins) && reported.contains("Mine."), "{value}: {reported}");
-        assert!(!reported.contains("Ground rules"), "{reported}");
+        assert!(!reported.contains("# Rules\n"), "{reported}");
     }
     for value in ["0", "false", "", " "] {
-        assert!(reported_with(&stage, &[("GEMINI_SYSTEM_MD", value)]).contains("Ground rules"));
+        assert!(reported_with(&stage, &[("GEMINI_SYSTEM_MD", value)]).contains("# Rules\n"));
     }
 }
 
@@ -172,7 +172,7 @@ fn a_folder_that_is_not_trusted_gives_no_instructions() {
     let program = stage.pollux(&["-p", "go"]).env_remove("GEMINI_CLI_TRUST_WORKSPACE");
     let run = program.env("GEMINI_SYSTEM_MD", "1").run();
     run.assert_code(0);
-    assert!(system(&stage.requests()[0]).contains("Ground rules"));
+    assert!(system(&stage.requests()[0]).contains("# Rules\n"));
     assert!(run.stderr_text().contains("is not read: this folder is not trusted."));
 }
 

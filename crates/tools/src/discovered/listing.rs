@@ -130,7 +130,7 @@ fn with_waiting(mut schema: Map<String, Value>) -> Value {
             properties.entry("wait_for_previous").or_insert_with(|| {
                 json!({
                     "type": "boolean",
-                    "description": "Wait until all earlier calls of this turn are done. Default: false."
+                    "description": "Wait until all earlier calls of this turn are finished. Default: false."
                 })
             });
         }

@@ -36,18 +36,18 @@ impl Operation for CreateTask {
     const NAME: &'static str = "tracker_create_task";
     const DISPLAY_NAME: &'static str = "Create Task";
     const KIND: ToolKind = ToolKind::Edit;
-    const DESCRIPTION: &'static str = "Adds a task to the tracker of this session and gives its id. Use the tracker \
-                                       for work of many steps: an epic for the whole, tasks and bugs as its parts, \
-                                       dependencies where one must wait for another.";
+    const DESCRIPTION: &'static str = "Adds a task to the tracker of this session and returns its id. Use the tracker \
+                                       for work of many steps: an epic for the whole, tasks and bugs \
+                                       for its parts, dependencies for their order.";
     const FAILURE: &'static str = "Failed to create task.";
     const REQUIRED: &'static [&'static str] = &["title", "description", "type"];
 
     fn properties() -> Value {
         json!({
-            "title": text("The task in a short line."),
-            "description": text("What is to be done, in full."),
-            "type": one_of(&Kind::NAMES, "epic for work of several parts, bug for a mistake, else task."),
-            "parentId": text("The id of the task that this one is part of."),
+            "title": text("The task, in one short line."),
+            "description": text("The complete description of the task."),
+            "type": one_of(&Kind::NAMES, "epic: work of several parts; bug: an error to fix; task: everything else."),
+            "parentId": text("The id of the larger task that contains this one."),
             "dependencies": texts("The ids of tasks that must be closed before this one.")
         })
     }
@@ -105,17 +105,18 @@ impl Operation for UpdateTask {
     const NAME: &'static str = "tracker_update_task";
     const DISPLAY_NAME: &'static str = "Update Task";
     const KIND: ToolKind = ToolKind::Edit;
-    const DESCRIPTION: &'static str = "Changes a task: its words, where it stands, what it depends on. What is not \
-                                       named stays. A task can be closed when all that it depends on is closed.";
+    const DESCRIPTION: &'static str = "Changes the texts, the status or the dependencies of a task. Omitted arguments \
+                                       change nothing. A task can only be closed after all its \
+                                       dependencies.";
     const FAILURE: &'static str = "Failed to update task.";
     const REQUIRED: &'static [&'static str] = &["id"];
 
     fn properties() -> Value {
         json!({
-            "id": text("The task's id, six characters."),
+            "id": text("The id of the task, six characters."),
             "title": text("The new title."),
             "description": text("The new description."),
-            "status": one_of(&Status::NAMES, "Where the task stands now."),
+            "status": one_of(&Status::NAMES, "The new status."),
             "dependencies": texts("The ids of all tasks that must be closed before this one.")
         })
     }
@@ -169,15 +170,15 @@ impl Operation for AddDependency {
     const NAME: &'static str = "tracker_add_dependency";
     const DISPLAY_NAME: &'static str = "Add Dependency";
     const KIND: ToolKind = ToolKind::Edit;
-    const DESCRIPTION: &'static str = "Says that one task must wait until another is closed. Tasks that wait for each \
-                                       other are refused.";
+    const DESCRIPTION: &'static str = "Declares that a task must wait until another task is closed. Circular \
+                                       dependencies are refused.";
     const FAILURE: &'static str = "Failed to add dependency.";
     const REQUIRED: &'static [&'static str] = &["taskId", "dependencyId"];
 
     fn properties() -> Value {
         json!({
             "taskId": text("The id of the task that waits."),
-            "dependencyId": text("The id of the task that must be closed before it.")
+            "dependencyId": text("The id of the task that must be closed first.")
         })
     }
 

@@ -17,13 +17,13 @@ impl Operation for GetTask {
     const NAME: &'static str = "tracker_get_task";
     const DISPLAY_NAME: &'static str = "Get Task";
     const KIND: ToolKind = ToolKind::Read;
-    const DESCRIPTION: &'static str = "Gives everything that is known about one task.";
+    const DESCRIPTION: &'static str = "Returns all details of one task of the tracker.";
     const FAILURE: &'static str = "Failed to get task.";
     const REQUIRED: &'static [&'static str] = &["id"];
 
     fn properties() -> Value {
         json!({
-            "id": text("The task's id, six characters.")
+            "id": text("The id of the task, six characters.")
         })
     }
 
@@ -54,16 +54,16 @@ impl Operation for ListTasks {
     const NAME: &'static str = "tracker_list_tasks";
     const DISPLAY_NAME: &'static str = "List Tasks";
     const KIND: ToolKind = ToolKind::Search;
-    const DESCRIPTION: &'static str = "Lists the tasks with their ids and where they stand: all of them, or those \
-                                       of a status, of a type, or of a larger task.";
+    const DESCRIPTION: &'static str = "Lists tasks with their ids and statuses: all tasks, or only those with a \
+                                       given status, type or larger task.";
     const FAILURE: &'static str = "Failed to list tasks.";
     const REQUIRED: &'static [&'static str] = &[];
 
     fn properties() -> Value {
         json!({
-            "status": one_of(&Status::NAMES, "Only tasks that stand there."),
+            "status": one_of(&Status::NAMES, "Only tasks with this status."),
             "type": one_of(&Kind::NAMES, "Only tasks of this type."),
-            "parentId": text("Only the parts of the task with this id.")
+            "parentId": text("Only the direct parts of the task with this id.")
         })
     }
 
@@ -99,8 +99,7 @@ impl Operation for Visualize {
     const NAME: &'static str = "tracker_visualize";
     const DISPLAY_NAME: &'static str = "Visualize Tracker";
     const KIND: ToolKind = ToolKind::Read;
-    const DESCRIPTION: &'static str = "Draws all tasks in lines of text: each below the task that it is part of, with \
-                                       what it depends on.";
+    const DESCRIPTION: &'static str = "Shows all tasks as a tree in plain text, with their dependencies.";
     const FAILURE: &'static str = "Failed to visualize tasks.";
     const REQUIRED: &'static [&'static str] = &[];
 
