@@ -16,6 +16,7 @@ mod completions;
 mod config;
 mod demo;
 mod flags;
+mod foreign;
 mod hooks;
 mod later;
 mod line;

@@ -111,8 +111,20 @@ pub(super) fn only_global(line: &Line<'_>, main: &Command) -> Result<(), String>
     unknown(line, main, &|name| name == "debug")
 }
 
-/// Rejects unknown flags, naming each as yargs does: with its camelCase twin. A flag of the command
-/// that is similar to the first one is suggested.
+/// Flags of other agents, each with the flag of Pollux that has the same purpose.
+const FOREIGN_FLAGS: [(&str, &str); 8] = [
+    ("full-auto", "--approval-mode auto_edit"),
+    ("ask-for-approval", "--approval-mode"),
+    ("permission-mode", "--approval-mode"),
+    ("dangerously-skip-permissions", "--yolo"),
+    ("print", "--prompt"),
+    ("continue", "--resume"),
+    ("add-dir", "--include-directories"),
+    ("json-schema", "--output-schema"),
+];
+
+/// Rejects unknown flags, each named as it was typed. A flag of the command that is similar to the
+/// first one, or has the same purpose, is suggested.
 fn unknown(
     line: &Line<'_>,
     command: &Command,
@@ -121,18 +133,21 @@ fn unknown(
     let misplaced = line.names().filter(|name| !is_known(name)).map(str::to_owned);
     let mut names: Vec<String> = Vec::new();
     for name in line.unknown.iter().cloned().chain(misplaced) {
-        let twin = camel_case(&name);
-        for name in [name, twin] {
-            let shown = if name.trim().is_empty() { format!("\"{name}\"") } else { name };
-            if !names.contains(&shown) {
-                names.push(shown);
-            }
+        let shown = if name.trim().is_empty() { format!("\"{name}\"") } else { name };
+        if !names.contains(&shown) {
+            names.push(shown);
         }
     }
     let Some(first) = names.first() else { return Ok(()) };
     let plural = if names.len() == 1 { "" } else { "s" };
-    let meant = similar_flag(command, first, is_known);
-    let meant = meant.map(|flag| format!("\nDid you mean --{flag}?")).unwrap_or_default();
+    let foreign = FOREIGN_FLAGS.iter().find(|(name, meant)| {
+        let flag = meant.split(' ').next().unwrap_or_default().trim_start_matches('-');
+        name == first && is_known(flag)
+    });
+    let meant = foreign.map(|(_, meant)| (*meant).to_owned());
+    let similar = || similar_flag(command, first, is_known).map(|flag| format!("--{flag}"));
+    let meant = meant.or_else(similar);
+    let meant = meant.map(|flag| format!("\nDid you mean {flag}?")).unwrap_or_default();
     Err(format!("Unknown argument{plural}: {}{meant}", names.join(", ")))
 }
 
@@ -144,17 +159,6 @@ fn similar_flag<'c>(
 ) -> Option<&'c str> {
     let visible = command.get_arguments().filter(|flag| !flag.is_hide_set());
     spelling::nearest(name, visible.filter_map(Arg::get_long).filter(|flag| is_known(flag)))
-}
-
-fn camel_case(kebab: &str) -> String {
-    let mut words = kebab.split('-').filter(|word| !word.is_empty());
-    let mut camel = words.next().unwrap_or(kebab).to_owned();
-    for word in words {
-        let mut characters = word.chars();
-        camel.extend(characters.next().map(|first| first.to_ascii_uppercase()));
-        camel.push_str(characters.as_str());
-    }
-    camel
 }
 
 /// Rejects values that are not among a flag's choices.

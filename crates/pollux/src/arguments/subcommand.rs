@@ -9,10 +9,13 @@
 //! | a verb of the subcommand as the second word, or a word within one edit of it | the subcommand |
 //! | `trust` with one other word | the subcommand |
 //! | any line that begins with `completions`, `config`, `man` or `prompt` | the subcommand |
+//! | a word such as `check` or `add` as the second word, if the subcommand has verbs | neither; it is refused |
 //! | another line of three or more words | a prompt |
 //! | another line of two words | neither; it is refused |
 //!
-//! A quoted prompt is one word and therefore never a subcommand; nor are the words after `--`.
+//! A quoted prompt is one word and therefore never a subcommand; nor are the words after `--`. A
+//! single word that is a subcommand of other agents, or within one edit of a subcommand, is refused
+//! too ([`foreign`]).
 
 use clap::{Command, FromArgMatches};
 use pollux_protocol::spelling;
@@ -26,7 +29,7 @@ use super::policy::PolicyArguments;
 use super::prompt::PromptArguments;
 use super::sandbox::SandboxArguments;
 use super::trust::TrustArguments;
-use super::{Exit, checks, flags, help_of, later};
+use super::{Exit, checks, flags, foreign, help_of, later};
 
 /// Subcommand with its arguments. The order is that of the help.
 #[derive(Debug, Clone, PartialEq, clap::Subcommand)]
@@ -56,6 +59,12 @@ const TRUST: &str = "trust";
 const HELP: &str = "help";
 const VERSION: &str = "version";
 
+/// Words that are verbs of subcommands rather than words of a prompt.
+const VERBS: [&str; 22] = [
+    "add", "check", "create", "delete", "disable", "edit", "enable", "get", "help", "info", "list",
+    "ls", "new", "remove", "reset", "rm", "run", "set", "show", "status", "test", "validate",
+];
+
 /// Meaning of a line whose first word is the name of a subcommand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
@@ -75,7 +84,12 @@ pub(super) fn words<'l>(
 ) -> Result<Option<Vec<&'l str>>, Exit> {
     let words = line.command_words();
     let verbs = words.first().and_then(|name| verbs(whole, name));
-    let Some(verbs) = verbs else { return Ok(None) };
+    let Some(verbs) = verbs else {
+        return match foreign::refusal(line, &names(whole), called_as) {
+            Some(message) => Err(unclear(message)),
+            None => Ok(None),
+        };
+    };
     match meaning(&words, line.option_follows_first_word, &verbs) {
         Meaning::Prompt => Ok(None),
         Meaning::Neither => Err(neither(&words, &verbs, called_as)),
@@ -88,13 +102,15 @@ fn verbs(whole: &Command, name: &str) -> Option<Vec<String>> {
     if let Some(verbs) = later::verbs(name) {
         return Some(verbs.iter().map(|verb| (*verb).to_owned()).collect());
     }
-    let names = |command: &Command| {
-        command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
-    };
     if name == HELP {
         return Some(names(whole));
     }
     whole.find_subcommand(name).map(names)
+}
+
+/// Returns the names of the subcommands of a command.
+fn names(command: &Command) -> Vec<String> {
+    command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
 }
 
 fn meaning(words: &[&str], option_follows: bool, verbs: &[String]) -> Meaning {
@@ -105,7 +121,8 @@ fn meaning(words: &[&str], option_follows: bool, verbs: &[String]) -> Meaning {
     if is_operand || GREEDY.contains(&words[0]) || nearest(second, verbs).is_some() {
         return Meaning::Subcommand;
     }
-    if words.len() > 2 { Meaning::Prompt } else { Meaning::Neither }
+    let is_verb = !verbs.is_empty() && VERBS.contains(second);
+    if words.len() > 2 && !is_verb { Meaning::Prompt } else { Meaning::Neither }
 }
 
 /// Returns the verb that is the word, or the first that is within one edit of it.
@@ -124,7 +141,7 @@ fn neither(words: &[&str], verbs: &[String], called_as: &str) -> Exit {
         verbs => format!("\"{called_as} {name}\" with {}", verbs.join(", ")),
     };
     unclear(format!(
-        "There is no subcommand \"{line}\". Did you mean {meant}?\nA prompt that begins with the name of a subcommand must be quoted: {called_as} \"{line}\"\n"
+        "There is no subcommand \"{line}\". Did you mean {meant}?\nTo send it as a prompt, quote it: {called_as} -p \"{line}\"\n"
     ))
 }
 
@@ -135,7 +152,7 @@ fn unknown_verb(name: &str, word: &str, verbs: &[String], called_as: &str) -> Ex
         |verb| format!("Did you mean \"{called_as} {name} {verb}\"?"),
     );
     unclear(format!(
-        "There is no subcommand \"{name} {word}\". {meant}\nA prompt that begins with the name of a subcommand must be quoted.\n"
+        "There is no subcommand \"{name} {word}\". {meant}\nTo send it as a prompt, quote it: {called_as} -p \"{name} {word} ...\"\n"
     ))
 }
 
@@ -239,6 +256,9 @@ mod tests {
             ("policy help", &verbs, Neither),
             ("policy liszt", &verbs, Subcommand),
             ("policy lsits", &verbs, Neither),
+            ("policy check x", &verbs, Neither),
+            ("policy test git push", &verbs, Neither),
+            ("demo test of it", &[], Prompt),
             ("demo", &[], Subcommand),
             ("demo now", &[], Neither),
             ("demo mode fails", &[], Prompt),

@@ -43,10 +43,14 @@ fn a_misspelt_flag_has_a_suggestion() {
         (&["--modle", "x"][..], "Unknown argument: modle\nDid you mean --model?"),
         (
             &["--aproval-mode", "x"],
-            "Unknown arguments: aproval-mode, aprovalMode\nDid you mean --approval-mode?",
+            "Unknown argument: aproval-mode\nDid you mean --approval-mode?",
         ),
-        (&["--full-auto"], "Unknown arguments: full-auto, fullAuto"),
-        (&["--fake-response", "x"], "Unknown arguments: fake-response, fakeResponse"),
+        (
+            &["--full-auto"],
+            "Unknown argument: full-auto\nDid you mean --approval-mode auto_edit?",
+        ),
+        (&["--print", "x"], "Unknown argument: print\nDid you mean --prompt?"),
+        (&["--fake-response", "x"], "Unknown argument: fake-response"),
     ] {
         assert_eq!(refused(words), message, "{words:?}");
     }
@@ -59,6 +63,46 @@ fn unclear(words: &[&str]) -> String {
     let exit = read(words).expect_err(&format!("{words:?} is refused"));
     assert_eq!((exit.code, exit.stdout.as_str()), (42, ""), "{words:?}");
     exit.stderr
+}
+
+#[test]
+fn subcommands_of_other_agents_are_no_prompts() {
+    for (words, expected) in [
+        (
+            &["login"][..],
+            "There is no subcommand \"login\". Keys are read from the environment, such as GEMINI_API_KEY, and from ~/.gemini/.env.\nTo send it as a prompt: gemini -p login\n",
+        ),
+        (
+            &["review"],
+            "There is no subcommand \"review\".\nTo send it as a prompt: gemini -p review\n",
+        ),
+        (
+            &["confgi"],
+            "There is no subcommand \"confgi\". Did you mean \"gemini config\"?\nTo send it as a prompt: gemini -p confgi\n",
+        ),
+        (
+            &["exec", "say", "hi"],
+            "There is no subcommand \"exec\". Use --prompt for a headless run: gemini -p \"say hi\"\n",
+        ),
+        (
+            &["policy", "test", "git", "push"],
+            "There is no subcommand \"policy test git push\". Did you mean \"gemini policy\" with list, explain, lint?\nTo send it as a prompt, quote it: gemini -p \"policy test git push\"\n",
+        ),
+    ] {
+        assert_eq!(unclear(words), expected, "{words:?}");
+    }
+    for words in [
+        &["explain", "this", "code"][..],
+        &["run", "the", "tests"],
+        &["review", "main.rs"],
+        &["hi"],
+        &["--", "login"],
+        &["-r", "latest", "review"],
+        &["-p", "login"],
+        &["please login"],
+    ] {
+        assert!(run(words).prompt_text().is_some(), "{words:?}");
+    }
 }
 
 /// Returns the message of a line that uses an unavailable feature.
@@ -200,8 +244,8 @@ fn unusable_lines() {
         (&["--nosuch"], "Unknown argument: nosuch"),
         (&["-z"], "Unknown argument: z"),
         (&["--nosuch", "--nosuch=2", "-z"], "Unknown arguments: nosuch, z"),
-        (&["--all-files"], "Unknown arguments: all-files, allFiles"),
-        (&["--ignore-env"], "Unknown arguments: ignore-env, ignoreEnv"),
+        (&["--all-files"], "Unknown argument: all-files"),
+        (&["--ignore-env"], "Unknown argument: ignore-env"),
         (&["--no-model"], "Unknown argument: model"),
         (&["--no-nosuch"], "Unknown argument: nosuch"),
         (&["--telemetry=true"], "Unknown argument: telemetry"),
@@ -244,7 +288,7 @@ fn unusable_lines() {
         ),
         (&["mcp"], "You need at least one command before continuing."),
         (&["extensions", "nosuch"], "You need at least one command before continuing."),
-        (&["--skip-trust", "extensions", "list"], "Unknown arguments: skip-trust, skipTrust"),
+        (&["--skip-trust", "extensions", "list"], "Unknown argument: skip-trust"),
     ];
     for (words, expected) in table {
         assert_eq!(refused(words), *expected, "{words:?}");
@@ -442,7 +486,7 @@ fn mistyped_subcommands_are_not_prompts() {
     ] {
         let found = unclear(words);
         assert!(found.contains(suggestion), "{words:?}: {found}");
-        assert!(found.contains("must be quoted"), "{words:?}: {found}");
+        assert!(found.contains("To send it as a prompt"), "{words:?}: {found}");
     }
 }
 
