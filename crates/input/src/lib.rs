@@ -24,6 +24,6 @@ pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
 pub use keys::{InputMode, KeyDecoder, KeyPress};
 pub use live_lines::LiveLines;
-pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_words};
+pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use survey::{Survey, SurveyStep};
 pub use tone::{Tone, TonedLine};

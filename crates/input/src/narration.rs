@@ -100,3 +100,10 @@ pub fn warning(event: &Event) -> Option<String> {
         _ => None,
     }
 }
+
+/// Returns a message with a full stop at its end, unless it ends with a punctuation mark.
+pub fn sentence(message: &str) -> String {
+    let message = message.trim_end();
+    let stop = if message.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    format!("{message}{stop}")
+}

@@ -42,6 +42,8 @@ pub enum SheetDecision {
 pub struct QuestionSheet {
     /// Subject and numbered choices.
     pub text: String,
+    /// True if the question asks whether a call may run.
+    is_about_call: bool,
     /// True if the subject is a change of a file.
     is_change: bool,
     /// True if indented lines of the subject are code.
@@ -81,7 +83,9 @@ impl QuestionSheet {
                 ..
             })
         );
-        Self { text, is_change, is_code, choices, default: question.default.filter(|_| !is_cut) }
+        let default = question.default.filter(|_| !is_cut);
+        let is_about_call = is_about_call(question);
+        Self { text, is_about_call, is_change, is_code, choices, default }
     }
 
     /// Returns the lines with their meaning.
@@ -92,10 +96,10 @@ impl QuestionSheet {
             _ => Tone::Plain,
         };
         let subject = self.text.lines().count() - self.choices.len();
-        let line = |(index, line)| {
+        let line = |(index, line): (usize, &str)| {
             if index >= subject {
                 TonedLine::prose(Tone::Plain, line)
-            } else if self.is_code {
+            } else if self.is_code && line.starts_with("  ") {
                 TonedLine::new(tone(line), line)
             } else {
                 TonedLine::prose(tone(line), line)
@@ -128,7 +132,19 @@ impl QuestionSheet {
 
     /// Returns the message for a line that is not a decision.
     pub fn remark(&self) -> String {
-        format!("Type a number from 1 to {} and press Enter.", self.choices.len())
+        let last = self.choices.len();
+        let or = if self.is_about_call { ", or type what to do instead" } else { "" };
+        format!("Type a number from 1 to {last} and press Enter{or}.")
+    }
+}
+
+/// Returns true for a question whether a call may run.
+pub fn is_about_call(question: &Question) -> bool {
+    match &question.subject {
+        QuestionSubject::Call(Confirmation { kind, .. }) => {
+            !matches!(kind, ConfirmationKind::Questions(_))
+        }
+        _ => false,
     }
 }
 
@@ -265,11 +281,25 @@ fn command_lines(kind: &ConfirmationKind) -> Vec<String> {
     lines.extend(reason.as_ref().map(|reason| format!("Asked because: {}", visible(reason))));
     lines.extend(starts.iter().map(|sentence| visible(sentence)));
     lines.extend(is_background.then(|| "The command continues in the background.".to_owned()));
-    if *level != ConfinementLevel::None {
-        lines.push(format!("If allowed for longer than once, confined to: {}", level.as_str()));
-    }
+    lines.extend(consequence(*level).map(str::to_owned));
     lines.push("Allow execution of [Shell]?".to_owned());
     lines
+}
+
+/// Returns the restrictions of later runs that an approval covers; `None` without restrictions.
+fn consequence(level: ConfinementLevel) -> Option<&'static str> {
+    match level {
+        ConfinementLevel::Inspect => Some(
+            "If allowed for longer, later runs can only read, and have no network.",
+        ),
+        ConfinementLevel::WorkspaceWrite => Some(
+            "If allowed for longer, later runs can write only in the workspace and in temporary folders.",
+        ),
+        ConfinementLevel::Protect => Some(
+            "If allowed for longer, later runs cannot change start-up files, Git hooks or Pollux's own state.",
+        ),
+        ConfinementLevel::None => None,
+    }
 }
 
 fn indented(text: &str) -> Vec<String> {
@@ -341,7 +371,7 @@ mod tests {
              Asked because: a is not known\n\
              a also starts: hooks\n\
              The command continues in the background.\n\
-             If allowed for longer than once, confined to: protect\n\
+             If allowed for longer, later runs cannot change start-up files, Git hooks or Pollux's own state.\n\
              Allow execution of [Shell]?"
                 .to_owned()
                 + CHOICES

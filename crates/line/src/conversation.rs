@@ -339,6 +339,7 @@ impl<'a> Conversation<'a> {
             let (id, arguments) = (new_id(), command.trim().to_owned());
             self.work = Work::Running(id.clone());
             self.spoken = true;
+            self.story.begin_command(Instant::now());
             self.wish(Op::Command { id, name: SHELL.to_owned(), arguments });
         } else if is_command(&line) {
             let commands = self.setting.handle.commands().get();
@@ -350,6 +351,7 @@ impl<'a> Conversation<'a> {
             };
             let id = new_id();
             self.work = Work::Running(id.clone());
+            self.story.begin_command(Instant::now());
             self.wish(Op::Command { id, name, arguments });
         } else if line.contains('@') {
             let task = (self.setting.prepare)(line.clone());

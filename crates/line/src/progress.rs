@@ -35,6 +35,8 @@ enum Awaited {
     Model,
     /// Calls run.
     Calls,
+    /// A command of the user runs.
+    Command,
 }
 
 /// A call of this turn.
@@ -61,6 +63,11 @@ impl Progress {
             ticked: now,
             printed: None,
         }
+    }
+
+    /// Records that a command of the user begins.
+    pub fn begin_command(&mut self, now: Instant) {
+        self.await_now(Awaited::Command, now);
     }
 
     /// Takes an event; returns the lines that report it.
@@ -169,6 +176,7 @@ impl Progress {
             (Awaited::Calls, [_, _, ..]) => format!("running {} calls", running.len()),
             (Awaited::Calls, []) => "preparing calls".to_owned(),
             (Awaited::Model, _) => "waiting for the model".to_owned(),
+            (Awaited::Command, _) => "running the command".to_owned(),
         };
         (seconds > 0).then(|| format!("{what}, {seconds} s"))
     }

@@ -8,6 +8,13 @@ use pollux_protocol::{CommandOutcome, Event, PromptOutcome, RetryNotice, Severit
 use crate::page::Page;
 use crate::progress::Progress;
 
+/// Message for work that was stopped.
+const CANCELLED: &str = "Request cancelled.";
+/// Message for work that ended because the user refused a call.
+const REFUSED: &str = "Not applied. Type what to do instead.";
+/// Message for work that ended because the user wrote something else instead of an approval.
+const REPLACED: &str = "Not applied.";
+
 /// Function that returns the message for a prompt that failed; `None` for every other end.
 pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;
 
@@ -18,17 +25,31 @@ pub(super) struct Story {
     /// Model that was named last.
     model: String,
     progress: Progress,
+    /// Message if the current work ends because it is cancelled.
+    cancelled: &'static str,
 }
 
 impl Story {
     /// Creates a printer after a greeting that has named a model.
     pub(super) fn new(model: String, describe_failure: DescribeFailure) -> Self {
-        Self { describe_failure, model, progress: Progress::new(Instant::now()) }
+        let progress = Progress::new(Instant::now());
+        Self { describe_failure, model, progress, cancelled: CANCELLED }
+    }
+
+    /// Records that the user refused a call, which cancels the current work. `is_replaced` is true
+    /// if the user has already typed what to do instead.
+    pub(super) fn call_refused(&mut self, is_replaced: bool) {
+        self.cancelled = if is_replaced { REPLACED } else { REFUSED };
     }
 
     /// Returns the model that was named last.
     pub(super) fn model(&self) -> &str {
         &self.model
+    }
+
+    /// Records that a command of the user begins.
+    pub(super) fn begin_command(&mut self, now: Instant) {
+        self.progress.begin_command(now);
     }
 
     /// Returns the time of the next [`Self::tick`]; `None` if nothing is awaited.
@@ -77,7 +98,10 @@ impl Story {
                 notice(page, Severity::Error, message);
             }
             Event::ModeChanged(mode) => page.line(&format!("Mode: {}", mode.flag())),
-            Event::PromptEnded(outcome) => tell_end(page, outcome, self.describe_failure),
+            Event::PromptEnded(outcome) => {
+                let cancelled = std::mem::replace(&mut self.cancelled, CANCELLED);
+                tell_end(page, outcome, cancelled, self.describe_failure);
+            }
             event => {
                 if let Some(text) = narration::warning(event) {
                     page.end_stream();
@@ -91,7 +115,7 @@ impl Story {
 
 fn waiting(notice: &RetryNotice) -> String {
     let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
-    let wait = delay.as_secs_f32();
+    let (wait, reason) = (delay.as_secs_f32(), narration::sentence(reason));
     format!("Attempt {attempt} of {max_attempts} failed: {reason} Retrying in {wait:.1} s...")
 }
 
@@ -103,14 +127,19 @@ fn notice(page: &mut Page, severity: Severity, text: &str) {
     }
 }
 
-fn tell_end(page: &mut Page, outcome: &PromptOutcome, describe_failure: DescribeFailure) {
+fn tell_end(
+    page: &mut Page,
+    outcome: &PromptOutcome,
+    cancelled: &str,
+    describe_failure: DescribeFailure,
+) {
     page.end_stream();
     match outcome {
         PromptOutcome::Done => {}
         PromptOutcome::CutOff(reason) => {
             notice(page, Severity::Warning, &narration::cut_off(reason.as_ref()));
         }
-        PromptOutcome::Cancelled => page.line("Request cancelled."),
+        PromptOutcome::Cancelled => page.line(cancelled),
         PromptOutcome::Stopped(reason) => page.line(&format!("Agent execution stopped: {reason}")),
         PromptOutcome::InvalidStream(error) => notice(page, Severity::Error, &error.message),
         failed => {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use futures::future::OptionFuture;
 use futures::{FutureExt, StreamExt};
 use pollux_host::notice_text;
-use pollux_input::{Tone, TonedLine};
+use pollux_input::{Tone, TonedLine, narration};
 use pollux_line::{Broken, Progress, Stdout};
 use pollux_protocol::{
     AgentHandle, CommandOutcome, Display, Envelope, Event, FinishedCall, Op, PromptOutcome,
@@ -332,7 +332,7 @@ fn tool_error(call: &FinishedCall) -> Option<TonedLine> {
 
 fn waiting(notice: &RetryNotice) -> String {
     let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
-    let wait = delay.as_secs_f32();
+    let (wait, reason) = (delay.as_secs_f32(), narration::sentence(reason));
     format!(
         "Attempt {attempt} of {max_attempts} failed: {reason} Retrying with backoff in {wait:.1} s..."
     )

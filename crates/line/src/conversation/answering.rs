@@ -2,7 +2,7 @@
 
 use pollux_input::{
     EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, SurveyStep,
-    Tone, is_words,
+    Tone, is_about_call, is_words,
 };
 use pollux_protocol::{
     Confirmation, ConfirmationKind, Modification, Op, Question, QuestionOutcome, QuestionReply,
@@ -30,6 +30,7 @@ impl Conversation<'_> {
                     let words = Modification::Feedback(line.trim().to_owned());
                     self.reply_with(QuestionOutcome::ProceedOnce, Some(words));
                 }
+                None if self.can_be_replaced() && is_instruction(&line) => self.replace(line),
                 None => self.ask_again(),
             },
             EditOutcome::EndOfInput => self.reply(QuestionOutcome::Cancel),
@@ -38,6 +39,18 @@ impl Conversation<'_> {
 
     fn takes_feedback(&self) -> bool {
         self.questions.front().is_some_and(Question::takes_feedback)
+    }
+
+    /// True if the question is about a call that the user can refuse, to request something else.
+    fn can_be_replaced(&self) -> bool {
+        self.questions.front().is_some_and(is_about_call)
+    }
+
+    /// Refuses the call, and sends this line as the next prompt.
+    fn replace(&mut self, line: String) {
+        (self.setting.record)(&line);
+        self.queue.push_front(line);
+        self.reply(QuestionOutcome::Cancel);
     }
 
     pub(super) fn label(&self) -> String {
@@ -132,8 +145,16 @@ impl Conversation<'_> {
     fn reply_with(&mut self, outcome: QuestionOutcome, modification: Option<Modification>) {
         self.page.keep_row();
         if let Some(question) = self.questions.pop_front() {
+            if outcome == QuestionOutcome::Cancel && is_about_call(&question) {
+                self.story.call_refused(!self.queue.is_empty());
+            }
             self.wish(Op::Answer(QuestionReply { modification, ..question.reply(outcome) }));
         }
         self.ask();
     }
+}
+
+/// Returns true for a line of at least two words, so it is no mistyped answer.
+fn is_instruction(line: &str) -> bool {
+    is_words(line) && line.split_whitespace().nth(1).is_some()
 }

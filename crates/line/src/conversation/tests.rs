@@ -308,11 +308,43 @@ fn anything_else_asks_again() {
         talk.typed(keys.as_bytes(), InputMode::Raw);
         let page = printed(&mut talk);
         assert!(
-            page.ends_with("Type a number from 1 to 3 and press Enter.\nChoose 1-3: "),
+            page.ends_with("Type a number from 1 to 3 and press Enter, or type what to do instead.\nChoose 1-3: "),
             "{page}"
         );
     }
     assert_eq!(agent.asked(), [""; 0]);
+}
+
+#[test]
+fn words_instead_of_an_answer_refuse_the_call_and_are_the_next_prompt() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"go\r", InputMode::Raw);
+    agent.asked();
+    talk.event(&agent.question("c"));
+    printed(&mut talk);
+    talk.typed(b"use the other file\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["c Cancel"]);
+    talk.event(&agent.envelope(Event::PromptEnded(PromptOutcome::Cancelled)));
+    assert_eq!(agent.asked(), ["prompt use the other file"]);
+    let page = printed(&mut talk);
+    assert!(page.contains("Not applied.\n> use the other file\n"), "{page:?}");
+    talk.event(&agent.envelope(Event::PromptEnded(PromptOutcome::Cancelled)));
+    assert!(printed(&mut talk).contains("Request cancelled.\n"));
+}
+
+#[test]
+fn a_no_asks_what_to_do_instead() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.typed(b"go\r", InputMode::Raw);
+    agent.asked();
+    talk.event(&agent.question("c"));
+    talk.typed(b"n\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["c Cancel"]);
+    talk.event(&agent.envelope(Event::PromptEnded(PromptOutcome::Cancelled)));
+    let page = printed(&mut talk);
+    assert!(page.contains("Not applied. Type what to do instead.\n"), "{page:?}");
 }
 
 #[test]

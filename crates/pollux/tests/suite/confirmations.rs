@@ -137,7 +137,7 @@ fn a_command_is_shown_with_what_it_runs_and_writes() {
         "Writes: b.txt\nCannot tell: a command name that is computed\nAsked because: cannot tell what runs: a command name that is computed\n",
     );
     talk.line("3");
-    talk.wait("Request cancelled.");
+    talk.wait("Not applied. Type what to do instead.");
     talk.stage.server.discard_replies();
     talk.end();
 }
@@ -148,7 +148,7 @@ fn files_that_programs_change_are_shown() {
     let talk = Talk::start(stage([call, reply().text("Done.")]), |program| program);
     talk.wait("Runs: ls, tee, cp\nWrites: x, b, log\n");
     talk.line("3");
-    talk.wait("Request cancelled.");
+    talk.wait("Not applied. Type what to do instead.");
     talk.stage.server.discard_replies();
     talk.end();
 }
@@ -187,7 +187,7 @@ fn a_wider_approval_says_what_the_program_starts() {
     let screen = talk.terminal.screen();
     assert_eq!(screen.matches("also starts").count(), 1, "{screen}");
     talk.line("6");
-    talk.wait("Request cancelled.");
+    talk.wait("Not applied. Type what to do instead.");
     talk.stage.server.discard_replies();
     talk.end();
 }

@@ -20,6 +20,22 @@ pub(super) struct Talk {
 }
 
 impl Talk {
+    /// Stops the work with Ctrl-C, checks that this takes no time, and sends another prompt, whose
+    /// answer is `answer`.
+    pub(super) fn interrupt_and_go_on(self, answer: &str) {
+        let _alone = timed_test();
+        let asked = Instant::now();
+        self.terminal.send_key(Key::Ctrl('c'));
+        self.wait_for_text("Request cancelled.");
+        // The documented promise is a time, here with a margin for a busy machine.
+        let took = asked.elapsed();
+        assert!(took < Duration::from_secs(3), "took {took:?}");
+        self.wait_for_prompt();
+        self.type_line("again");
+        self.wait_for_text(answer);
+        self.end();
+    }
+
     pub(super) fn with(replies: impl IntoIterator<Item = ModelReply>) -> Self {
         Self::start(Stage::with(replies), |program| program)
     }
@@ -359,7 +375,7 @@ fn a_no_leaves_everything_as_it_is() {
     talk.type_line("go");
     talk.wait_for_text("Choose 1-4:");
     talk.type_line("4");
-    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_text("Not applied. Type what to do instead.");
     talk.wait_for_prompt();
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\ntwo\nthree\n");
     talk.type_line("leave it");
@@ -408,7 +424,7 @@ fn a_yes_for_the_session_is_for_the_line_or_for_its_program() {
     talk.type_line("go");
     talk.wait_for_text(&question("mkdir first", "mkdir"));
     talk.wait_for_text(
-        "If allowed for longer than once, confined to: protect\nAllow execution of [Shell]?\n  \
+        "If allowed for longer, later runs cannot change start-up files, Git hooks or Pollux's own state.\nAllow execution of [Shell]?\n  \
          1. Allow once\n  2. Allow this line for this session\n  3. Allow `mkdir …` for this session",
     );
     talk.type_line("2");
@@ -418,7 +434,7 @@ fn a_yes_for_the_session_is_for_the_line_or_for_its_program() {
     talk.wait_for_text("Asked because: the effects of frob are not known");
     talk.wait_for_text("  > run_shell_command mkdir second");
     talk.type_line("4");
-    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_text("Not applied. Type what to do instead.");
     assert!(!talk.stage.home.project().join("ridden").exists());
     talk.stage.server.discard_replies();
     talk.end();
@@ -636,17 +652,7 @@ fn an_interrupt_stops_a_command() {
     let talk = Talk::start(stage, |program| program.args(["--yolo"]));
     talk.type_line("go");
     wait_until("the command runs", || talk.stage.home.project().join("on").exists());
-    let _alone = timed_test();
-    let asked = Instant::now();
-    talk.terminal.send_key(Key::Ctrl('c'));
-    talk.wait_for_text("Request cancelled.");
-    // The documented promise is a time, here with a margin for a busy machine.
-    let took = asked.elapsed();
-    assert!(took < Duration::from_secs(3), "took {took:?}");
-    talk.wait_for_prompt();
-    talk.type_line("again");
-    talk.wait_for_text("Fresh.");
-    talk.end();
+    talk.interrupt_and_go_on("Fresh.");
 }
 
 #[test]
@@ -714,7 +720,7 @@ fn a_yes_for_good_is_kept_and_matches_in_the_next_conversation() {
     talk.wait_for_text("  rmdir two\nRuns: rmdir\n");
     assert!(talk.stage.home.project().join("two").exists());
     talk.type_line("6");
-    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_text("Not applied. Type what to do instead.");
     talk.stage.server.discard_replies();
     talk.end();
 }

@@ -23,7 +23,7 @@ fn the_end_of_a_long_command_line_is_seen_before_the_approval() {
         assert!(shown.contains("touch HIDDEN"), "{screen}");
         assert!(!talk.stage.home.project().join("HIDDEN").exists());
         talk.type_line("n");
-        talk.wait_for_text("Request cancelled.");
+        talk.wait_for_text("Not applied. Type what to do instead.");
         talk.wait_for_prompt();
         talk.stage.server.discard_replies();
         talk.end();
@@ -37,7 +37,7 @@ fn a_command_that_is_not_shown_whole_cannot_be_approved() {
     talk.type_line("go");
     talk.wait_for_text("  1. Show everything\n  2. No, suggest changes\nChoose 1-2:");
     talk.type_line("y");
-    talk.wait_for_text("Type a number from 1 to 2 and press Enter.");
+    talk.wait_for_text("Type a number from 1 to 2 and press Enter, or type what to do instead.");
     talk.type_line("1");
     talk.wait_for_text("  1. Allow once\n");
     talk.type_line("y");
@@ -77,7 +77,7 @@ fn the_commands_of_a_line_that_is_not_shown_whole_are_listed() {
         assert!(listed.iter().all(|entry| list.contains(entry)), "{list}");
         assert!(list.lines().all(|line| line.chars().count() < 170), "{list}");
         talk.type_line("2");
-        talk.wait_for_text("Request cancelled.");
+        talk.wait_for_text("Not applied. Type what to do instead.");
         talk.wait_for_prompt();
         talk.end();
     }
@@ -113,7 +113,7 @@ fn a_command_is_described() {
     talk.wait_for_text("  touch made\nIn: sub\nDescription: Makes a file.\nRuns: touch\n");
     talk.wait_for_text("The command continues in the background.\n");
     talk.type_line("no");
-    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_text("Not applied. Type what to do instead.");
     talk.wait_for_prompt();
     talk.end();
 }

@@ -28,7 +28,7 @@ fn colours_follow_the_wishes_of_the_user() {
         talk.type_line("go");
         talk.wait_for_text("Choose 1-4:");
         talk.type_line("n");
-        talk.wait_for_text("Request cancelled.");
+        talk.wait_for_text("Not applied. Type what to do instead.");
         talk.wait_for_prompt();
         talk.type_line("/nosuch");
         talk.wait_for_text("Unknown command");

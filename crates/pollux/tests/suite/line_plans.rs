@@ -52,7 +52,7 @@ fn a_plan_that_needs_work_stays_a_plan() {
     talk.type_line("1");
     talk.wait_for_text("Ready to start implementation?");
     talk.type_line("3");
-    talk.wait_for_text("Request cancelled.");
+    talk.wait_for_text("Not applied. Type what to do instead.");
     talk.wait_for_prompt();
     assert!(!talk.stage.home.project().join("a.txt").exists());
     talk.type_line("/mode");
