@@ -11,6 +11,7 @@ use pollux_protocol::{
 use pollux_session::{SessionError, SessionStore};
 
 use crate::consent::{self, Consent};
+use crate::models;
 use crate::options::RunOptions;
 use crate::prepared::Prepared;
 use crate::sessions::new_id;
@@ -55,12 +56,25 @@ impl Host {
             Begun::SetUp(setup) => return Ok(setup),
             Begun::Asking(beginning, open) => (beginning, open),
         };
+        // Without a service the answers to the questions would be in vain.
+        self.check_service(&beginning).await?;
         let answers = open.ask(&beginning).await;
         blocking(move || {
             let accepted = open.settle(&mut beginning, answers);
             Setup::read(beginning, accepted)
         })
         .await
+    }
+
+    /// Checks that a service can be used, as far as this does not depend on the project: its
+    /// settings and `.env` may select one.
+    async fn check_service(&self, beginning: &Beginning) -> Result<(), SessionFailure> {
+        if beginning.project_may_select_a_service() {
+            return Ok(());
+        }
+        let input = beginning.input.clone();
+        let own = blocking(move || Beginning::read(input)?.without_the_project()).await?;
+        models::check_service(&own).await
     }
 
     fn input(&self, request: &SessionRequest) -> SetupInput {
@@ -99,7 +113,8 @@ enum Begun {
     Asking(Beginning, consent::OpenItems),
 }
 
-fn look(input: SetupInput) -> Result<Setup, SessionFailure> {
+fn look(mut input: SetupInput) -> Result<Setup, SessionFailure> {
+    input.options.looks_up = true;
     let mut beginning = Beginning::read(input)?;
     let accepted = consent::pinned(&mut beginning);
     Setup::read(beginning, accepted)
@@ -130,7 +145,7 @@ impl Sessions for Host {
         let delete = move |store: &SessionStore| match store.delete(&session, None) {
             Ok(deleted) => Ok(deleted),
             Err(error @ (SessionError::NothingToDelete | SessionError::InvalidForDeletion(_))) => {
-                Err(SessionFailure::NothingToDelete(error.to_string()))
+                Err(SessionFailure::input(&error))
             }
             Err(error) => Err(SessionFailure::general(&error)),
         };

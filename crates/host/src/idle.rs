@@ -1,17 +1,42 @@
-//! Configuration of Gemini CLI that this version does not act on. It is reported at each start,
-//! because a user would otherwise rely on it.
+//! Configuration of Gemini CLI that this version does not act on. It is reported once, and again
+//! after each change of it, because a user would otherwise rely on it. Settings that only change
+//! the appearance are left to `config report`.
 
 use std::path::{Path, PathBuf};
 
 use pollux_config::consent::{kinds, short};
-use pollux_config::{Loaded, Places, schema};
-use pollux_fs::EntryKind;
+use pollux_config::{Loaded, Places, ProjectIdentity, schema};
+use pollux_fs::{EntryKind, WriteOptions};
 use pollux_protocol::Notices;
 use serde_json::Value;
 
 /// Kinds of consent items that do not take effect in this version, whatever the user answers.
 pub(crate) const CONSENT_KINDS: [&str; 4] =
     [kinds::MCP_SERVER, kinds::CUSTOM_COMMAND, kinds::SUBAGENT, kinds::SKILL];
+
+/// Beginnings of the keys of settings that only change the appearance, the editor or updates.
+const COSMETIC: [&str; 15] = [
+    "ui.",
+    "ide.",
+    "general.preferredEditor",
+    "general.openEditorInNewWindow",
+    "general.vimMode",
+    "general.devtools",
+    "general.enableAutoUpdate",
+    "general.enableNotifications",
+    "general.notificationMethod",
+    "general.debugKeystrokeLogging",
+    "experimental.useOSC52",
+    "experimental.voice",
+    "hooksConfig.notifications",
+    "advanced.autoConfigureMemory",
+    "tools.useRipgrep",
+];
+
+/// File in the state of a project with the report that was shown last.
+const REPORTED: &str = "not-available.txt";
+/// Maximum size of this file, in bytes.
+const MAX_REPORTED: usize = 64 << 10;
 
 /// Maximum number of names of one kind in the report.
 const MAX_NAMES: usize = 4;
@@ -48,15 +73,28 @@ const DEFINITIONS: [Definitions; 4] = [
     },
 ];
 
-/// Reports in one line what is configured without effect.
-pub(crate) fn report(loaded: &Loaded, places: &Places, cwd: &Path, notices: &dyn Notices) {
-    let found = found(loaded, places, cwd);
+/// Reports in one line what is configured without effect, unless the last report was the same.
+pub(crate) fn report(
+    loaded: &Loaded,
+    places: &Places,
+    project: &ProjectIdentity,
+    cwd: &Path,
+    notices: &dyn Notices,
+) {
+    let found = found(loaded, places, cwd).join("; ");
+    let file = project.temporary_dir.join(REPORTED);
+    let reported = pollux_fs::read_head(&file, MAX_REPORTED).unwrap_or_default();
+    if found.as_bytes() == reported {
+        return;
+    }
     if !found.is_empty() {
         notices.warning(&format!(
-            "[WARNING] Configured, but not available in this version of Pollux yet: {}.",
-            found.join("; ")
+            "[WARNING] Not available in this version of Pollux, and ignored: {found}. \
+             This is reported once; config report lists settings without effect."
         ));
     }
+    // If the report cannot be recorded, it is shown again.
+    drop(pollux_fs::write_atomic(&file, found.as_bytes(), &WriteOptions::private()));
 }
 
 /// Returns the configuration without effect, one text for each kind.
@@ -87,6 +125,7 @@ fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
     let is_idle = |setting: &&schema::Setting| {
         let value = loaded.settings.value(setting.key);
         !setting.acted_on
+            && !COSMETIC.iter().any(|beginning| setting.key.starts_with(beginning))
             && setting.key != "mcpServers"
             // A feature that does not exist is off already.
             && value.is_some_and(|value| {

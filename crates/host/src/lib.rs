@@ -50,5 +50,5 @@ pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;
-pub use rules::problem_notices;
+pub use rules::{problem_notices, unknown_tools};
 pub use setup::{Setup, SetupInput, load_options};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use pollux_config::{Loaded, names as variables};
+use pollux_config::{Loaded, Places, names as variables};
 use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
 use pollux_net::RequestTrace;
 use pollux_protocol::{Models, SessionFailure, SessionRequest};
 
-use crate::setup::Setup;
+use crate::setup::{Setup, SetupInput};
 
 impl Setup {
     /// Returns the models of the session. Without credentials it fails with a list of alternatives;
@@ -50,22 +50,48 @@ impl Setup {
     }
 
     fn models_options(&self) -> ModelsOptions {
-        ModelsOptions {
-            settings: self.loaded.settings.clone(),
-            environment: self.loaded.environment.clone(),
-            user_settings: self.places.user_settings(),
-            cwd: self.input.request.folder.clone(),
-            http: None,
-            trace: self.input.options.debug.then(|| {
-                let notices = Arc::clone(&self.input.request.notices);
-                RequestTrace::new(move |line| notices.info(line))
-            }),
-            replay: self.input.options.replay.clone(),
-            record: self.input.options.record.clone(),
-            prices: Some(self.places.pollux_dir().join(crate::budget::PRICES)),
-            startup_model: self.model.clone(),
-            client: "cli".to_owned(),
-        }
+        options(&self.input, &self.loaded, &self.places, self.model.clone())
+    }
+}
+
+/// Checks that a setting, a credential or the name of the model selects a service, or that a server
+/// on this machine has models, of which the user may choose one.
+///
+/// # Errors
+/// The message with the ways to select a service.
+pub(crate) async fn check_service(options: &ModelsOptions) -> Result<(), SessionFailure> {
+    if !pollux_models::is_undecided(options) {
+        return Ok(());
+    }
+    let servers = local::discover(&local::ports(&options.environment)).await;
+    if servers.iter().any(|server| !server.models.is_empty()) {
+        return Ok(());
+    }
+    Err(pollux_models::undecided(options, &servers).into())
+}
+
+/// Returns the options of the models of a session.
+pub(crate) fn options(
+    input: &SetupInput,
+    loaded: &Loaded,
+    places: &Places,
+    startup_model: String,
+) -> ModelsOptions {
+    ModelsOptions {
+        settings: loaded.settings.clone(),
+        environment: loaded.environment.clone(),
+        user_settings: places.user_settings(),
+        cwd: input.request.folder.clone(),
+        http: None,
+        trace: input.options.debug.then(|| {
+            let notices = Arc::clone(&input.request.notices);
+            RequestTrace::new(move |line| notices.info(line))
+        }),
+        replay: input.options.replay.clone(),
+        record: input.options.record.clone(),
+        prices: Some(places.pollux_dir().join(crate::budget::PRICES)),
+        startup_model,
+        client: "cli".to_owned(),
     }
 }
 

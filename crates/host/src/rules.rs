@@ -10,9 +10,14 @@ use serde_json::Value;
 use crate::options::RunOptions;
 use pollux_protocol::SessionFailure;
 
-/// Gemini CLI's warnings about deprecated lists, which policy files replace.
-const ALLOWED_IS_OLD: &str = "Warning: --allowed-tools cli argument and tools.allowed in settings.json are deprecated and will be removed in 1.0: Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
-const EXCLUDE_IS_OLD: &str = "Warning: tools.exclude in settings.json is deprecated and will be removed in 1.0. Migrate to Policy Engine: https://geminicli.com/docs/core/policy-engine/";
+/// Warnings about deprecated lists, which policy files replace.
+const ALLOWED_IS_OLD: &str = "[WARNING] --allowed-tools and tools.allowed are deprecated. Use rules in policy files instead: see docs/policy.md.";
+const EXCLUDE_IS_OLD: &str =
+    "[WARNING] tools.exclude is deprecated. Use rules in policy files instead: see docs/policy.md.";
+
+/// Settings with names of tools.
+const TOOL_LISTS: [&str; 4] =
+    ["tools.core", "tools.allowed", "tools.exclude", "tools.confirmationRequired"];
 
 /// Returns the policy files and folders that the options or the settings name: those of the user,
 /// and those of the administrator.
@@ -51,6 +56,9 @@ pub(crate) fn read(
         let listed = [(&lists.allowed, ALLOWED_IS_OLD), (&lists.exclude, EXCLUDE_IS_OLD)];
         for (_, warning) in listed.iter().filter(|(list, _)| !list.is_empty()) {
             notices.warning(warning);
+        }
+        for (key, unknown) in unknown_tools(loaded) {
+            notices.warning(&format!("[WARNING] {key} names no known tool: {unknown}."));
         }
     }
     let [user, admin] = named_files(options, loaded, places, cwd);
@@ -100,6 +108,15 @@ pub fn problem_notices(file: &PolicyFile) -> Vec<String> {
     let consequence = (!errors.is_empty())
         .then(|| "Yolo mode and saved approvals have no effect until this is fixed.".to_owned());
     doubts.iter().chain(&errors).map(ToString::to_string).chain(consequence).collect()
+}
+
+/// Returns the settings with names of tools that do not exist, each with these names.
+pub fn unknown_tools(loaded: &Loaded) -> Vec<(&'static str, String)> {
+    let unknown = |key| {
+        let unknown = pollux_policy::unknown_tools(&loaded.settings.texts(key).unwrap_or_default());
+        (!unknown.is_empty()).then(|| (key, unknown.join(", ")))
+    };
+    TOOL_LISTS.into_iter().filter_map(unknown).collect()
 }
 
 /// Returns the lists of tools and servers from `tools.*`, `mcp.*` and the options.

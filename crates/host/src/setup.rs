@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use pollux_config::consent::kinds;
 use pollux_config::protected::ProtectedPlaces;
 use pollux_config::{
     Accepted, Environment, LoadOptions, Loaded, PendingSettings, Places, ProjectIdentity,
     TelemetrySettings,
 };
 use pollux_fs::Workspace;
+use pollux_models::ModelsOptions;
 use pollux_policy::PolicyFile;
 use pollux_protocol::{ApprovalMode, Live, Origin, SessionRequest};
 use pollux_shell::{Dialect, Shell, command_line};
@@ -84,6 +86,21 @@ impl Beginning {
         let found = pollux_config::find(&load).map_err(|error| SessionFailure::config(&error))?;
         Ok(Self { input, places, found, began })
     }
+
+    /// True if the project has settings or variables that may select a service.
+    pub(crate) fn project_may_select_a_service(&self) -> bool {
+        let items = self.found.items();
+        items.iter().any(|item| matches!(item.kind.as_str(), kinds::SETTING | kinds::VARIABLE))
+    }
+
+    /// Returns the options of the models without anything of the project. Reports nothing.
+    pub(crate) fn without_the_project(self) -> Result<ModelsOptions, SessionFailure> {
+        let Self { input, places, found, .. } = self;
+        let loaded =
+            found.load(Accepted::nothing()).map_err(|error| SessionFailure::config(&error))?;
+        let model = models::requested(&input.request, &loaded);
+        Ok(models::options(&input, &loaded, &places, model))
+    }
 }
 
 /// Settings of a run, read and validated; nothing has been started.
@@ -127,14 +144,18 @@ impl Setup {
         sandbox::refuse(&input.options, &loaded)?;
         let SetupInput { options, environment, request, called_as, .. } = &input;
         let (cwd, sink) = (request.folder.as_path(), request.notices.as_ref());
-        notices::trust(&loaded, cwd, called_as, sink);
-        idle::report(&loaded, &places, cwd, sink);
+        if !options.looks_up {
+            notices::trust(&loaded, cwd, called_as, sink);
+        }
         let telemetry = TelemetrySettings::resolve(&loaded.settings, &loaded.environment)
             .map_err(|error| SessionFailure::config(&error))?;
         let mode = approval::mode(options, request, &loaded)?;
         let model = models::requested(request, &loaded);
         let project = ProjectIdentity::resolve(&places, cwd);
         project.warning.iter().for_each(|warning| sink.warning(warning));
+        if !options.looks_up {
+            idle::report(&loaded, &places, &project, cwd, sink);
+        }
         notices::place(&loaded, &places, cwd, sink);
         let protected = ProtectedPlaces::new(&places, environment);
         let workspace = workspace::read(request, &loaded, &places, &project, &protected);

@@ -49,6 +49,6 @@ pub use problem::{Problem, ProblemKind};
 pub use rule::{
     APPROVALS_FILE, Modes, Pattern, Priority, Rule, RuleSource, Ruling, Tier, ToolPattern,
 };
-pub use settings::ToolLists;
+pub use settings::{ToolLists, unknown_tools};
 pub use store::{FoundPolicies, PolicyPlaces, consent_items};
 pub use subject::{Query, Subject};

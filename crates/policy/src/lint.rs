@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pollux_protocol::spelling;
 
-use crate::names::{KNOWN, current_name};
+use crate::names::{DISCOVERED, KNOWN, current_name};
 use crate::problem::{Problem, ProblemKind};
 use crate::rule::{Pattern, Rule, Ruling, Tier, ToolPattern};
 
@@ -18,7 +18,7 @@ const NEAR: usize = 3;
 
 /// Returns the doubt about a name in a rule, and the name that was probably meant.
 pub(crate) fn name(number: usize, name: &str) -> Option<(String, Option<String>)> {
-    if name.contains('*') || name.starts_with("discovered_tool_") || current_name(name) != name {
+    if name.contains('*') || name.starts_with(DISCOVERED) || current_name(name) != name {
         return None;
     }
     if name.contains("__") {

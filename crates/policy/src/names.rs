@@ -28,6 +28,9 @@ const CLASSES: &[(&str, &str)] = &[
 /// have a prefix in parentheses.
 pub(crate) const SHELL: &str = "run_shell_command";
 
+/// Beginning of the names of tools that programs of the project or the user declare.
+pub(crate) const DISCOVERED: &str = "discovered_tool_";
+
 /// Tool that delegates work to the agent named by its argument [`AGENT_ARGUMENT`]: rules may name
 /// the agent instead of the tool.
 pub(crate) const INVOKE_AGENT: &str = "invoke_agent";

@@ -1,6 +1,8 @@
 //! Rules that come from settings and flags (`tools.*`, `mcp.*`, `--allowed-tools`).
 
-use crate::names::{SHELL, current_name};
+use pollux_protocol::spelling;
+
+use crate::names::{DISCOVERED, KNOWN, SHELL, current_name};
 use crate::prefix::Prefix;
 use crate::rule::{Modes, Pattern, Priority, Rule, RuleSource, Ruling, ToolPattern};
 
@@ -49,6 +51,23 @@ impl Entry {
         let pattern = self.prefix.map(Pattern::Prefix);
         Rule { pattern, ..Rule::new(self.tool, ruling, priority, RuleSource::named(source)) }
     }
+}
+
+/// Returns the entries of a list that name no tool of Pollux or Gemini CLI, quoted, each with the
+/// name that was probably meant. Names of servers' tools and patterns cannot be checked.
+pub fn unknown_tools(entries: &[String]) -> Vec<String> {
+    let unknown = |entry: &String| {
+        let name = entry.split('(').next().unwrap_or_default().trim().trim_start_matches('_');
+        let is_open = name.contains('*') || name.contains("__") || name.starts_with("mcp_");
+        let is_known = KNOWN.contains(&current_name(name)) || name.starts_with(DISCOVERED);
+        if name.is_empty() || is_open || is_known {
+            return None;
+        }
+        let meant = spelling::nearest(name, KNOWN.iter().copied());
+        let meant = meant.map(|meant| format!(" (did you mean \"{meant}\"?)"));
+        Some(format!("{name:?}{}", meant.unwrap_or_default()))
+    };
+    entries.iter().filter_map(unknown).collect()
 }
 
 impl ToolLists {
@@ -144,6 +163,26 @@ mod tests {
 
     fn list(entries: &[&str]) -> Vec<String> {
         entries.iter().map(|entry| (*entry).to_owned()).collect()
+    }
+
+    #[test]
+    fn names_that_no_tool_has() {
+        let entries = [
+            "a",
+            "read_fil",
+            "read_file",
+            "ShellTool(git status)",
+            "run_shell_command(ls)",
+            "mcp_x_y",
+            "server__tool",
+            "*",
+            "discovered_tool_x",
+            "cli_help",
+            "_glob",
+            "",
+        ];
+        let unknown = unknown_tools(&entries.map(str::to_owned));
+        assert_eq!(unknown, ["\"a\"", "\"read_fil\" (did you mean \"read_file\"?)"]);
     }
 
     #[test]

@@ -222,9 +222,7 @@ impl From<SessionFailure> for Failure {
             SessionFailure::Sandbox(message) => Self::sandbox(message),
             SessionFailure::Log(message) => Self::tool(message),
             SessionFailure::Model(error) => Self::model(&error),
-            SessionFailure::NothingToDelete(message) | SessionFailure::General(message) => {
-                Self::general(message)
-            }
+            SessionFailure::General(message) => Self::general(message),
         }
     }
 }

@@ -17,8 +17,8 @@ use pollux_host::notice_text;
 use pollux_input::{Tone, TonedLine, narration};
 use pollux_line::{Broken, Progress, Stdout};
 use pollux_protocol::{
-    AgentHandle, CommandOutcome, Display, Envelope, Event, FinishedCall, Op, PromptOutcome,
-    RetryNotice,
+    AgentHandle, ApprovalMode, CommandOutcome, Display, Envelope, Event, FinishedCall, Op,
+    PromptOutcome, RetryNotice, ToolErrorKind,
 };
 use pollux_session::Statistics;
 use tokio::time::sleep_until;
@@ -101,11 +101,18 @@ pub(crate) struct Run<'a> {
     /// Time at which the run began.
     pub(crate) started: Instant,
     pub(crate) json: bool,
+    /// Approval mode at the start.
+    pub(crate) mode: ApprovalMode,
     /// True if a user watches the run: its tool calls are printed.
     pub(crate) narrated: bool,
     /// True if the terminal of standard error can show what is awaited.
     pub(crate) has_status: bool,
 }
+
+/// Tools that a headless run in mode `default` does not offer.
+const EDITING_TOOLS: [&str; 2] = ["replace", "write_file"];
+/// Explanation for a call of such a tool.
+const ONLY_READING: &str = "[INFO] This run may only read. --approval-mode auto_edit allows changes of files, --yolo also allows commands, and -i asks you.";
 
 /// Result of a run: the exit code, or the error of standard output.
 pub(crate) type Ended = Result<u8, Broken>;
@@ -123,6 +130,8 @@ struct RunState {
     progress: Progress,
     /// Messages for standard error that wait until all text of standard output is printed.
     messages: Vec<TonedLine>,
+    /// True after the user was told why a tool that changes files is not available.
+    has_explained_mode: bool,
     status: StatusLine,
 }
 
@@ -139,6 +148,7 @@ impl Run<'_> {
             command: None,
             progress: Progress::new(Instant::now()),
             messages: Vec::new(),
+            has_explained_mode: false,
             status: StatusLine::default(),
         };
         let outcome = self.listen(output, out, signals, &mut state).await?;
@@ -236,6 +246,14 @@ impl Run<'_> {
         }
     }
 
+    /// True for a call of a tool that the approval mode does not offer.
+    fn lacks_by_mode(&self, call: &FinishedCall) -> bool {
+        let kind = call.error.as_ref().map(|error| error.kind);
+        self.mode == ApprovalMode::Default
+            && kind == Some(ToolErrorKind::ToolNotRegistered)
+            && EDITING_TOOLS.contains(&call.call.name.as_str())
+    }
+
     /// Prints the output of running commands, and what is awaited.
     fn tick(&self, output: &dyn Output, state: &mut RunState) {
         state.status.show(None);
@@ -277,6 +295,10 @@ impl Run<'_> {
                         state.messages.extend(state.progress.finish(call, calls.len() > 1));
                     }
                     state.messages.extend(tool_error(call));
+                    if !state.has_explained_mode && self.lacks_by_mode(call) {
+                        state.has_explained_mode = true;
+                        state.messages.push(TonedLine::new(Tone::Plain, ONLY_READING));
+                    }
                 }
             }
             Event::CommandEnded(outcome) => state.command = Some(outcome.clone()),

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
 use pollux_input::HAS_EDITOR;
 use pollux_line::{Broken, LineFrontend, LineOptions, Stdout};
-use pollux_protocol::{Op, SessionFacts, SessionFailure, SessionRequest, Sessions, SettingValues};
+use pollux_protocol::{Op, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
 
@@ -200,17 +200,10 @@ async fn serve(begun: &Begun) -> Option<Result<String, Failure>> {
         return Some(listed.map_err(Failure::from));
     }
     let identifier = arguments.delete_session.as_ref()?;
-    Some(match begun.sessions().delete(request, identifier).await {
-        Ok(session) => Ok(format!("{}\n", format_deleted(&session, Timestamp::now()))),
-        Err(error) => match *error.failure {
-            // Gemini CLI exits 0 after these messages, and scripts rely on it.
-            SessionFailure::NothingToDelete(message) => {
-                stderr_line(&message);
-                Ok(String::new())
-            }
-            failure => Err(failure.into()),
-        },
-    })
+    let deleted = begun.sessions().delete(request, identifier).await;
+    let deleted =
+        deleted.map(|session| format!("{}\n", format_deleted(&session, Timestamp::now())));
+    Some(deleted.map_err(Failure::from))
 }
 
 /// Runs a conversation to its end.
@@ -268,7 +261,7 @@ async fn work(
     let is_structured = begun.host.options.answer_schema.is_some();
     let form = if is_structured { structured_output_of } else { output_of };
     let (mut output, mut out) = (form(format, arguments.keeps_escapes()), Stdout::default());
-    let model = prepared.facts().model.clone();
+    let (model, mode) = (prepared.facts().model.clone(), prepared.facts().mode);
     output.begin(&mut out, &Opening { session_id: &id, model: &model, prompt: &prompt });
     let opened = unless_signalled(signals, async {
         let input = Input::prepare(prepared.as_ref(), called_as, &typed, prompt).await?;
@@ -294,6 +287,7 @@ async fn work(
         },
         started,
         json: format != OutputFormat::Text,
+        mode,
         narrated: format == OutputFormat::Text
             && (begun.is_demo || std::io::stderr().is_terminal()),
         has_status: can_show_status(),

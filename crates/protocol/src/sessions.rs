@@ -287,11 +287,11 @@ pub trait Sessions: Send + Sync {
     /// The message for the user.
     async fn list(&self, request: SessionRequest) -> Result<Vec<SessionEntry>, SessionsError>;
 
-    /// Deletes a session of the folder of the request, by its id or its number in the list, and
-    /// returns the deleted entry. The settings are treated as by [`Self::list`].
+    /// Deletes a session of the folder of the request, by its id, its number in the list or
+    /// `latest`, and returns the deleted entry. The settings are treated as by [`Self::list`].
     ///
     /// # Errors
-    /// The message for the user; [`SessionFailure::NothingToDelete`] if there is no such session.
+    /// The message for the user; [`SessionFailure::Input`] if there is no such session.
     async fn delete(
         &self,
         request: SessionRequest,

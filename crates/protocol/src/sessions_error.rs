@@ -13,9 +13,6 @@ pub enum SessionFailure {
     /// and that cannot be read.
     #[error("{0}")]
     Input(String),
-    /// No session that can be deleted has the identifier.
-    #[error("{0}")]
-    NothingToDelete(String),
     /// A sandbox that was asked for and is not available.
     #[error("{0}")]
     Sandbox(String),

@@ -17,6 +17,9 @@ use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
 
+/// Identifier of the session that was changed last.
+const LATEST: &str = "latest";
+
 /// Minimum length of the beginning of an id that selects a session, in bytes.
 const SHORTEST_PREFIX: usize = 4;
 
@@ -96,7 +99,7 @@ impl SessionStore {
     pub fn find(&self, identifier: &str) -> Result<SessionEntry, SessionError> {
         let identifier = identifier.trim();
         let mut sessions = self.list()?;
-        if identifier == "latest" {
+        if identifier == LATEST {
             sessions.retain(|session| !session.is_damaged);
             return sessions.pop().ok_or(SessionError::NoneFound);
         }
@@ -201,7 +204,12 @@ impl SessionStore {
         if sessions.is_empty() {
             return Err(SessionError::NothingToDelete);
         }
-        let session = choose(&sessions, identifier.trim())
+        let identifier = identifier.trim();
+        let chosen = match identifier {
+            LATEST => sessions.iter().rposition(|session| !session.is_damaged),
+            identifier => choose(&sessions, identifier),
+        };
+        let session = chosen
             .map(|chosen| sessions.swap_remove(chosen))
             .ok_or_else(|| SessionError::InvalidForDeletion(identifier.to_owned()))?;
         if current == Some(&*session.id) {

@@ -63,8 +63,8 @@ fn pending_warnings(places: &Places, notices: &dyn Notices) {
 pub(super) fn trust(loaded: &Loaded, cwd: &Path, called_as: &str, notices: &dyn Notices) {
     if !loaded.trust.is_trusted() {
         notices.warning(&format!(
-            "Restricted mode: {} is not a trusted folder, so its settings, .env and context files are not read and the approval mode is \"default\". \
-             To trust it for this run use --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true; to trust it permanently run {called_as} trust.",
+            "Restricted mode: {} is not trusted, so its settings, .env and context files are ignored. \
+             To trust it: {called_as} trust, or --skip-trust for one run.",
             cwd.display()
         ));
     }

@@ -161,7 +161,7 @@ async fn an_error_says_what_was_known() {
     assert!(matches!(*error.failure, SessionFailure::Input(_)), "{error}");
     assert_eq!(error.settings.unwrap().get("output.format"), Some(&json!("json")));
     let error = sessions.delete(request, "nosuch").await.unwrap_err();
-    assert!(matches!(*error.failure, SessionFailure::NothingToDelete(_)), "{error}");
+    assert!(matches!(*error.failure, SessionFailure::Input(_)), "{error}");
     stage.home.project_file("shop/.gemini/settings.json", "{");
     let error = sessions.list(SessionRequest::new(&folder)).await.unwrap_err();
     assert!(matches!(*error.failure, SessionFailure::Config(_)), "{error}");

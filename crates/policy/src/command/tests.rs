@@ -526,7 +526,7 @@ fn the_reason_of_a_question_is_that_of_the_command_in_question() {
     };
     assert_eq!(
         reason("cat x && frob && uniq --odd").as_deref(),
-        Some("the effects of uniq with the option --odd are not known")
+        Some("the effects of uniq --odd are not known")
     );
     assert_eq!(reason("cat x && frob"), None);
 }

@@ -141,7 +141,7 @@ fn effect(context: &ConfigContext, key: &str, scope: FileScope) -> (Option<Value
         notes.push(format!("{by} has the value {value}, which is in effect."));
     }
     if explanation.setting.is_some_and(|setting| !setting.acted_on) {
-        notes.push("This version of Pollux does not implement it.".to_owned());
+        notes.push(format!("{key} has no effect in this version of Pollux."));
     }
     (explanation.value.map(|value| masked(key, &value)), notes)
 }

@@ -38,9 +38,15 @@ pub(super) fn report(loaded: &Loaded) -> Answer {
         }));
     }
     if files.is_empty() {
-        text.push_str("There are no settings files.");
+        text.push_str("There are no settings files.\n");
     }
-    Answer::new(text.trim_end().to_owned(), json!({ "files": files }))
+    let unknown = pollux_host::unknown_tools(loaded);
+    for (key, names) in &unknown {
+        let _infallible = writeln!(text, "{key} names no known tool: {names}");
+    }
+    let unknown: Vec<Value> =
+        unknown.iter().map(|(key, names)| json!({ "key": key, "names": names })).collect();
+    Answer::new(text.trim_end().to_owned(), json!({ "files": files, "unknownTools": unknown }))
 }
 
 fn words(kind: &RemarkKind) -> String {
@@ -49,7 +55,7 @@ fn words(kind: &RemarkKind) -> String {
         RemarkKind::Unknown(Some(meant)) => {
             format!("no setting has this key; did you mean {meant}?")
         }
-        RemarkKind::NotActedOn => "this version of Pollux does not implement it".to_owned(),
+        RemarkKind::NotActedOn => "has no effect in this version of Pollux".to_owned(),
         RemarkKind::WrongValue(issue) => issue.message.clone(),
         RemarkKind::OldName => "an old name, which still works; see config migrate".to_owned(),
         RemarkKind::Flat(new) => {

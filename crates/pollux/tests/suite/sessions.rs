@@ -236,18 +236,20 @@ fn a_session_is_deleted_by_number_or_id_and_nothing_else_is() {
     let stage = Stage::new();
     let delete = |what: &str| stage.program().args(["--delete-session", what]).run();
     let none = delete("1");
-    none.assert_code(0);
+    none.assert_code(42);
     assert_eq!(none.stderr_text().trim_end(), "No sessions found for this project.");
     for (id, prompt) in [("a", "one"), ("b", "two"), ("c", "three")] {
         session(&stage, id, prompt);
     }
     let wrong = delete("9");
-    wrong.assert_code(0);
+    wrong.assert_code(42);
     let message =
         "Invalid session identifier \"9\". Use --list-sessions to see available sessions.";
     assert_eq!((wrong.stdout_text().as_str(), wrong.stderr_text().trim_end()), ("", message));
     assert_eq!(delete("2").stdout_text(), "Deleted session 2: two (Just now)\n");
     assert_eq!(delete("c").stdout_text(), "Deleted session 2: three (Just now)\n");
+    session(&stage, "d", "four");
+    assert_eq!(delete("latest").stdout_text(), "Deleted session 2: four (Just now)\n");
     let text = list(&stage).stdout_text();
     assert!(text.contains("1. one (Just now) [a]") && text.contains("(1):"), "{text}");
     assert_eq!(stage.session_files().len(), 1);
