@@ -440,7 +440,7 @@ fn remarks(loaded: &Loaded, setting: &Setting) -> Vec<String> {
         notes.push("This key is ignored in a project's own file.".to_owned());
     }
     if !setting.acted_on {
-        notes.push("This version of Pollux does not implement it.".to_owned());
+        notes.push("This setting has no effect in this version of Pollux.".to_owned());
     }
     notes
 }

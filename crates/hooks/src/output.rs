@@ -76,8 +76,8 @@ pub fn parse(stdout: &[u8], stderr: &[u8], exit_code: Option<i32>) -> Option<Hoo
 /// Returns the decision and the reason of the first object in a text that refuses the event.
 /// Without a reason, the whole text is the reason.
 fn refusal_in(text: &str) -> Option<HookReply> {
-    let mended = mended(text);
-    let whole = mended.as_deref().unwrap_or(text);
+    let repaired = repaired(text);
+    let whole = repaired.as_deref().unwrap_or(text);
     let mut rest = whole;
     while let Some(start) = rest.find('{') {
         rest = &rest[start..];
@@ -105,7 +105,7 @@ fn trim(text: &str) -> &str {
 
 /// Parses JSON, including JSON that was encoded twice.
 fn json(text: &str) -> Option<Value> {
-    match serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&mended(text)?).ok())? {
+    match serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&repaired(text)?).ok())? {
         Value::String(inner) => serde_json::from_str(&inner).ok(),
         value => Some(value),
     }
@@ -113,36 +113,36 @@ fn json(text: &str) -> Option<Value> {
 
 /// Replaces escaped lone surrogates, which JavaScript accepts and Rust does not, by replacement
 /// characters. Returns `None` if the text contains no lone surrogates.
-fn mended(text: &str) -> Option<String> {
+fn repaired(text: &str) -> Option<String> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
         u32::from_str_radix(digits, 16).ok()
     };
-    let mut mended = String::with_capacity(text.len());
+    let mut repaired = String::with_capacity(text.len());
     let (mut at, mut changed) = (0, false);
     while let Some(character) = text[at..].chars().next() {
         match (unit(at), unit(at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => {
-                mended.push_str(&text[at..at + 12]);
+                repaired.push_str(&text[at..at + 12]);
                 at += 12;
             }
             (Some(0xd800..=0xdfff), _) => {
-                mended.push_str("\\ufffd");
+                repaired.push_str("\\ufffd");
                 changed = true;
                 at += 6;
             }
             _ if character == '\\' => {
                 let length = 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8);
-                mended.push_str(&text[at..at + length]);
+                repaired.push_str(&text[at..at + length]);
                 at += length;
             }
             _ => {
-                mended.push(character);
+                repaired.push(character);
                 at += character.len_utf8();
             }
         }
     }
-    changed.then_some(mended)
+    changed.then_some(repaired)
 }
 
 #[cfg(test)]
@@ -273,8 +273,8 @@ mod tests {
 
         #[test]
         fn mending_keeps_what_is_whole(text in "[\\\\ud8-9a-f\"{}]{0,60}") {
-            if let Some(mended) = mended(&text) {
-                proptest::prop_assert!(super::mended(&mended).is_none());
+            if let Some(repaired) = repaired(&text) {
+                proptest::prop_assert!(super::repaired(&repaired).is_none());
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pollux_config::names as variables;
 use pollux_hooks::Hooks;
 use pollux_protocol::{Command, CommandContext, CommandError, CommandSet, Op};
 use pollux_session::Statistics;
@@ -67,7 +68,7 @@ pub(crate) fn interactive(
     named.push(Arc::new(shell::UserShell::new(setup)));
     named.push(Arc::new(session::Clear));
     named.push(Arc::new(session::Compress));
-    named.push(Arc::new(session::Model));
+    named.push(Arc::new(model(setup)));
     named.push(Arc::new(session::Mode(request)));
     named.push(Arc::new(plan));
     let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
@@ -78,6 +79,18 @@ pub(crate) fn interactive(
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
     CommandSet::new(named).explained_by(missing::explainer(setup.command_folders()))
+}
+
+fn model(setup: &Setup) -> session::Model {
+    let settings = &setup.loaded.settings;
+    let keys = ["modelConfigs.aliases", "modelConfigs.customAliases"];
+    let objects = keys.into_iter().filter_map(|key| settings.value(key)?.as_object());
+    let variables = [variables::GOOGLE_GEMINI_BASE_URL, variables::GOOGLE_VERTEX_BASE_URL];
+    let is_set = |name| setup.loaded.environment.non_empty(name).is_some();
+    session::Model {
+        configured: objects.flat_map(|object| object.keys().cloned()).collect(),
+        has_other_models: variables.into_iter().any(is_set) || setup.input.options.replay.is_some(),
+    }
 }
 
 /// Returns the words that continue a partly typed argument.

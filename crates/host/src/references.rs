@@ -276,7 +276,7 @@ impl References<'_> {
             let start = token.range.start;
             let is_name = start >= self.piped
                 && !prompt[..start].ends_with(char::is_alphanumeric)
-                && name.contains(char::is_alphanumeric);
+                && (name.contains(char::is_alphanumeric) || name.starts_with("../"));
             if let Some(Err(reason)) = found.get(name)
                 && is_name
                 && reported.insert(name)
@@ -436,7 +436,7 @@ impl References<'_> {
                     continue;
                 }
                 Ok(FileContent::Skipped { reason, .. }) => {
-                    report.notes.push(format!("Skipped {label}: {reason}"));
+                    report.skipped(label, &reason);
                     continue;
                 }
                 Err(source) if *named => {

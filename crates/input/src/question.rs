@@ -133,8 +133,11 @@ impl QuestionSheet {
     /// Returns the message for a line that is not a decision.
     pub fn remark(&self) -> String {
         let last = self.choices.len();
-        let or = if self.is_about_call { ", or type what to do instead" } else { "" };
-        format!("Type a number from 1 to {last} and press Enter{or}.")
+        if self.is_about_call {
+            format!("Type a number from 1 to {last}, or what to do instead.")
+        } else {
+            format!("Type a number from 1 to {last} and press Enter.")
+        }
     }
 }
 
@@ -289,9 +292,9 @@ fn command_lines(kind: &ConfirmationKind) -> Vec<String> {
 /// Returns the restrictions of later runs that an approval covers; `None` without restrictions.
 fn consequence(level: ConfinementLevel) -> Option<&'static str> {
     match level {
-        ConfinementLevel::Inspect => Some(
-            "If allowed for longer, later runs can only read, and have no network.",
-        ),
+        ConfinementLevel::Inspect => {
+            Some("If allowed for longer, later runs can only read, and have no network.")
+        }
         ConfinementLevel::WorkspaceWrite => Some(
             "If allowed for longer, later runs can write only in the workspace and in temporary folders.",
         ),

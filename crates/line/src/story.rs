@@ -122,7 +122,7 @@ fn waiting(notice: &RetryNotice) -> String {
 fn notice(page: &mut Page, severity: Severity, text: &str) {
     match severity {
         Severity::Info => page.line(text),
-        Severity::Warning => page.toned(Tone::Warning, &format!("Warning: {text}")),
+        Severity::Warning => page.toned(Tone::Warning, &format!("[WARNING] {text}")),
         Severity::Error => page.toned(Tone::Error, &format!("Error: {text}")),
     }
 }
@@ -271,9 +271,9 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "Model: n\nMode: auto_edit\nWarning: look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
+            "Model: n\nMode: auto_edit\n[WARNING] look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
              (The answer broke off or is unusable. It is requested again.)\nhalf\n\
-             Warning: The answer was cut off at the model's output limit.\nRequest cancelled.\nError: The disk is full.\n"
+             [WARNING] The answer was cut off at the model's output limit.\nRequest cancelled.\nError: The disk is full.\n"
         );
     }
 }

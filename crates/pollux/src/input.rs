@@ -105,7 +105,7 @@ async fn piped(timeout: Option<Duration>) -> Result<String, Failure> {
     if let (true, Some(timeout)) = (piped.timed_out, timeout) {
         let seconds = timeout.as_secs_f64();
         stderr_line(&format!(
-            "Warning: no data arrived on standard input within {seconds} s. Continuing without it. Use --no-stdin if nothing is piped, or raise pollux.stdinTimeout."
+            "[WARNING] No data arrived on standard input within {seconds} s. Continuing without it. Use --no-stdin if nothing is piped, or raise pollux.stdinTimeout."
         ));
     }
     Ok(piped.text)

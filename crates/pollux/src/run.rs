@@ -249,11 +249,7 @@ async fn work(
     format.set(Some(output_format(arguments, &settings)));
     let format = format.get().unwrap_or_default();
     let typed = arguments.prompt_text().unwrap_or_default();
-    let stdin = if begun.is_demo || arguments.no_stdin {
-        StdinMode::Ignored
-    } else {
-        StdinMode::Read { timeout: stdin_timeout(&settings) }
-    };
+    let stdin = stdin_mode(&begun, &settings);
     let prompt = unless_signalled(signals, input::prompt(&typed, stdin, called_as));
     let prompt = prompt.await.map_err(|failure| (failure, Some(id.clone())))?;
     let started = Instant::now();
@@ -296,6 +292,14 @@ async fn work(
     drop(handle);
     session.close().await;
     Ok(ended)
+}
+
+/// Returns how a run reads standard input.
+fn stdin_mode(begun: &Begun, settings: &SettingValues) -> StdinMode {
+    if begun.is_demo || begun.arguments.no_stdin {
+        return StdinMode::Ignored;
+    }
+    StdinMode::Read { timeout: stdin_timeout(settings) }
 }
 
 /// Returns the time limit for the first byte of standard input if there is a prompt without it;

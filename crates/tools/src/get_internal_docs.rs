@@ -85,10 +85,11 @@ impl Tool for GetInternalDocsTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Reads the documentation of Pollux, the program that runs you: its command \
+            description:
+                "Reads the documentation of Pollux, the program that runs you: its command \
                           line, exit codes, and differences from Gemini CLI. Use it to answer \
                           questions about Pollux; do not answer them from memory."
-                .to_owned(),
+                    .to_owned(),
             parameters: self.schema.document().clone(),
         }
     }

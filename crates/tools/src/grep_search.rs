@@ -111,11 +111,12 @@ impl Tool for GrepSearchTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Searches file contents for a regular expression. Returns matching lines with \
+            description:
+                "Searches file contents for a regular expression. Returns matching lines with \
                           line numbers and paths relative to the searched folder. If there are few \
                           matches, the surrounding lines are included, often enough for an edit. \
                           Ignored files are excluded unless no_ignore is set."
-                .to_owned(),
+                    .to_owned(),
             parameters: self.schema.document().clone(),
         }
     }

@@ -58,9 +58,10 @@ impl Tool for ListBackgroundProcessesTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Lists the background processes of this session, oldest first, each with its \
+            description:
+                "Lists the background processes of this session, oldest first, each with its \
                           PID, command and status: RUNNING or EXITED, with the exit code or signal."
-                .to_owned(),
+                    .to_owned(),
             parameters: self.schema.document().clone(),
         }
     }

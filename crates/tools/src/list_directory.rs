@@ -100,9 +100,10 @@ impl Tool for ListDirectoryTool {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
-            description: "Lists the files (with sizes) and folders directly in one folder, folders \
+            description:
+                "Lists the files (with sizes) and folders directly in one folder, folders \
                           first. To search subfolders, use glob."
-                .to_owned(),
+                    .to_owned(),
             parameters: self.schema.document().clone(),
         }
     }

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug fake-responses= fake-responses-non-strict= record-responses= isCommand h/help v/version w/worktree= s/sandbox acp experimental-acp allowed-mcp-server-names= e/extensions= l/list-extensions screen-reader m/model=
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug h/help v/version m/model=
 end
 
 function __fish_pollux_needs_command
@@ -40,19 +40,13 @@ complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'M
 complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number, id or beginning of an id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -l session-id -d 'The id of the new session: letters, digits, dashes, underscores' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l delete-session -d 'Delete the session of this number or id and exit' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l delete-session -d 'Delete a session and exit: the latest, or that of this number or id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l max-turns -d 'Stop after N requests to models (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l max-tool-calls -d 'Stop after N tool calls (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l max-tokens -d 'Stop after N tokens in requests and answers (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l max-cost -d 'Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l timeout -d 'Stop after this time; running tools are stopped (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l output-schema -d 'Require an answer that satisfies this JSON Schema; without one, the exit code is 58' -r
-complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses -d 'Answer from a file of recorded responses, strictly in its order' -r -F
-complete -c pollux -n "__fish_pollux_needs_command" -l fake-responses-non-strict -d 'Answer from a file of recorded responses, each with the next of its kind' -r -F
-complete -c pollux -n "__fish_pollux_needs_command" -l record-responses -d 'Append the model\'s responses to a file' -r -F
-complete -c pollux -n "__fish_pollux_needs_command" -s w -l worktree -r
-complete -c pollux -n "__fish_pollux_needs_command" -l allowed-mcp-server-names -r
-complete -c pollux -n "__fish_pollux_needs_command" -s e -l extensions -r
 complete -c pollux -n "__fish_pollux_needs_command" -s m -l model -d 'The model, by name or alias' -r -f -a "auto\t''
 pro\t''
 flash\t''
@@ -80,14 +74,8 @@ complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List th
 complete -c pollux -n "__fish_pollux_needs_command" -l raw-output -d 'Keep the terminal control sequences in the model\'s text'
 complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep the terminal control sequences without a warning'
 complete -c pollux -n "__fish_pollux_needs_command" -s d -l debug -d 'Verbose output on standard error'
-complete -c pollux -n "__fish_pollux_needs_command" -l isCommand -d 'Internal to Gemini CLI: this is no interactive run'
 complete -c pollux -n "__fish_pollux_needs_command" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_needs_command" -s v -l version -d 'Print the version'
-complete -c pollux -n "__fish_pollux_needs_command" -s s -l sandbox
-complete -c pollux -n "__fish_pollux_needs_command" -l acp
-complete -c pollux -n "__fish_pollux_needs_command" -l experimental-acp
-complete -c pollux -n "__fish_pollux_needs_command" -s l -l list-extensions
-complete -c pollux -n "__fish_pollux_needs_command" -l screen-reader
 complete -c pollux -n "__fish_pollux_needs_command" -a "demo" -d 'Show the agent at work on a sample project, with a recorded model: no key, no network'
 complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change and explain settings'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and test the hooks, your programs that run at events of the agent'

@@ -61,7 +61,7 @@ fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
         description.push_str(" Settings files cannot set it.");
     }
     if !setting.acted_on {
-        description.push_str(" This version of Pollux does not implement it.");
+        description.push_str(" Has no effect in this version of Pollux.");
     }
     schema["description"] = json!(description);
     if let Some(default) = setting.default.to_value() {

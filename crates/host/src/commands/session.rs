@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
 use pollux_models::catalog::model_names;
-use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Money, Op};
+use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Money, Op, spelling};
 use pollux_session::Statistics;
 use serde_json::Value;
 
@@ -78,7 +78,37 @@ impl Command for Clear {
     }
 }
 
-pub(super) struct Model;
+/// `/model`, with the names that the settings define.
+pub(super) struct Model {
+    /// Names of model configurations in the settings.
+    pub(super) configured: Vec<String>,
+    /// True if the requests go to a service whose models are not known, such as a gateway.
+    pub(super) has_other_models: bool,
+}
+
+impl Model {
+    /// Returns a remark about a name that cannot be checked; `None` for a known one.
+    ///
+    /// # Errors
+    /// The message for a name that no model can have.
+    fn check(&self, name: &str) -> Result<Option<String>, CommandError> {
+        let is_configured = self.configured.iter().any(|known| known == name);
+        if is_configured || model_names().any(|known| known == name) {
+            return Ok(None);
+        }
+        let names: Vec<String> = model_names().chain(self.configured.iter().cloned()).collect();
+        let meant = spelling::nearest(name, names.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!(" Did you mean {meant}?")).unwrap_or_default();
+        let is_of_vendor =
+            name.contains('/') || ["gemini", "gemma"].iter().any(|family| name.starts_with(family));
+        if is_of_vendor || self.has_other_models {
+            return Ok(Some(format!("{name} is not in the list of known models.{meant}")));
+        }
+        Err(CommandError(format!(
+            "There is no model {name}.{meant} The Tab key lists names; models of other services are VENDOR/NAME."
+        )))
+    }
+}
 
 #[async_trait]
 impl Command for Model {
@@ -116,6 +146,9 @@ impl Command for Model {
                 Ok(None)
             }
             [name] => {
+                if let Some(remark) = self.check(name)? {
+                    context.say(remark);
+                }
                 context.send(Op::SetModel(name.to_owned()));
                 Ok(None)
             }
@@ -250,9 +283,35 @@ mod tests {
         trusted: true,
     };
 
+    fn model(has_other_models: bool) -> Model {
+        Model { configured: vec!["mine".to_owned()], has_other_models }
+    }
+
+    #[tokio::test]
+    async fn a_model_is_checked_as_far_as_names_are_known() {
+        let unlisted = |name: &str| vec![format!("{name} is not in the list of known models.")];
+        for (has_other_models, name, expected) in [
+            (false, "flash", Some(vec![])),
+            (false, "mine", Some(vec![])),
+            (false, "gemini-9", Some(unlisted("gemini-9"))),
+            (false, "x/y", Some(unlisted("x/y"))),
+            (false, "nosuch", None),
+            (true, "nosuch", Some(unlisted("nosuch"))),
+        ] {
+            let trace = trace_command(&model(has_other_models), name).await;
+            let said = trace.end.is_ok().then_some(trace.output);
+            assert_eq!(said, expected, "{name}");
+            assert_eq!(trace.ops.len(), usize::from(expected.is_some()), "{name}");
+        }
+        let typo = trace_command(&model(false), "flahs").await.end.unwrap_err();
+        assert!(typo.to_string().contains("Did you mean flash?"), "{typo}");
+    }
+
     #[tokio::test]
     async fn without_a_name_the_present_value_is_shown() {
-        for trace in [trace_command(&Mode(REQUEST), " ").await, trace_command(&Model, "").await] {
+        for trace in
+            [trace_command(&Mode(REQUEST), " ").await, trace_command(&model(false), "").await]
+        {
             assert!(trace.end.is_ok() && trace.ops.is_empty());
             assert_eq!(trace.output.len(), 1);
         }

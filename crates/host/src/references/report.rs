@@ -38,6 +38,8 @@ pub(super) struct Report {
     /// Files of which long lines are cut.
     with_cut_lines: Vec<String>,
     failed: Vec<String>,
+    /// Files of folders that cannot be sent.
+    skipped: Vec<String>,
 }
 
 impl Report {
@@ -114,6 +116,12 @@ impl Report {
         self.warn(format!("@{}: {reason}; not sent.", cut(label)));
     }
 
+    /// Records a file of a folder whose content cannot be sent.
+    pub(super) fn skipped(&mut self, label: &str, reason: &str) {
+        self.skipped.push(cut(label));
+        self.notes.push(format!("Skipped {label}: {reason}"));
+    }
+
     /// Records a file of a folder that cannot be read.
     pub(super) fn failed(&mut self, label: &str) {
         self.failed.push(cut(label));
@@ -147,6 +155,10 @@ impl Report {
         if !self.with_cut_lines.is_empty() {
             let names = listed(&self.with_cut_lines);
             messages.push(format!("Lines are cut after 2,000 characters: {names}."));
+        }
+        if !self.skipped.is_empty() {
+            messages
+                .push(format!("Not sent, because they are no text: {}.", listed(&self.skipped)));
         }
         if !self.failed.is_empty() {
             messages.push(format!("Cannot be read: {}.", listed(&self.failed)));

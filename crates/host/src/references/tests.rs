@@ -317,6 +317,15 @@ fn what_is_included_is_reported_at_a_terminal() {
     assert_eq!(reported("@a.txt @b"), ["Included: a.txt, b/1, b/2 and 1 other file, 5 lines."]);
     assert_eq!(reported("@empty"), ["@empty: no files to send."]);
     assert_eq!(reported("@x.zip"), ["@x.zip: binary file; not sent."]);
+    sample.write("b/4", b"\x00\x01");
+    assert_eq!(
+        reported("@b"),
+        ["Not sent, because they are no text: b/4.", "Included: b/1, b/2, b/3, 4 lines.",]
+    );
+    assert_eq!(
+        reported("see @../ and @..."),
+        ["@../: not in the workspace, or not open to the model; sent as text."]
+    );
     assert_eq!(reported("nothing"), [] as [&str; 0]);
 }
 

@@ -308,7 +308,7 @@ fn anything_else_asks_again() {
         talk.typed(keys.as_bytes(), InputMode::Raw);
         let page = printed(&mut talk);
         assert!(
-            page.ends_with("Type a number from 1 to 3 and press Enter, or type what to do instead.\nChoose 1-3: "),
+            page.ends_with("Type a number from 1 to 3, or what to do instead.\nChoose 1-3: "),
             "{page}"
         );
     }

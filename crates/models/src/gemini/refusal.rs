@@ -58,7 +58,8 @@ impl RefusalReader for GoogleRefusals {
                 }
             }
             Kind::Quota(QuotaReason::Daily) => {
-                "The daily quota is used up. Wait until it is reset, choose another model with --model, or use a key with a higher quota.".to_owned()
+                let other = if model.contains("flash") { "flash-lite" } else { "flash" };
+                format!("The daily quota is used up. Wait until it is reset, use another model, such as --model {other}, or use a key with a higher quota.")
             }
             Kind::Quota(QuotaReason::ZeroLimit) => {
                 "This key has no quota for the model. Choose another with --model, or use another key.".to_owned()

@@ -27,6 +27,11 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
 /// Gemini CLI's message for a group of subcommands without a verb.
 pub(super) const NO_VERB: &str = "You need at least one command before continuing.";
 
+/// Returns the message for a subcommand of Pollux without a verb.
+pub(super) fn needs_verb(name: &str, verbs: &[String]) -> String {
+    format!("{name} needs a subcommand: {}.", verbs.join(", "))
+}
+
 /// Checks that no flag lacks its value.
 pub(super) fn no_missing_value(line: &Line<'_>) -> Result<(), String> {
     match &line.missing_value {

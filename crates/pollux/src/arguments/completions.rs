@@ -1,7 +1,7 @@
 //! Arguments of `completions`, and the scripts, which come from the same declaration as the parser.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Command};
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use pollux_config::schema;
 
@@ -20,8 +20,23 @@ const PROGRAM: &str = "pollux";
 /// Returns the completion script for `shell`.
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_values(flags::whole(PROGRAM)), PROGRAM, &mut script);
+    let mut visible = without_hidden(&with_values(flags::whole(PROGRAM)));
+    clap_complete::generate(shell, &mut visible, PROGRAM, &mut script);
     String::from_utf8_lossy(&script).into_owned()
+}
+
+/// Removes the flags that the help does not list: internal ones, and those that are not available.
+fn without_hidden(whole: &Command) -> Command {
+    let visible: Vec<Arg> =
+        whole.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
+    Command::new(PROGRAM)
+        .bin_name(PROGRAM)
+        .args(visible)
+        .subcommands(whole.get_subcommands().cloned())
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .disable_help_subcommand(true)
+        .args_conflicts_with_subcommands(true)
 }
 
 /// Adds the values that a shell offers: models and keys of settings. They are suggestions, so the
@@ -39,4 +54,21 @@ fn with_values(whole: Command) -> Command {
     one_of(whole, "model", models()).mut_subcommands(|subcommand| {
         subcommand.mut_subcommands(|verb| one_of(one_of(verb, "model", models()), "key", keys()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_help_lists_is_offered() {
+        let script = completions(Shell::Bash);
+        for flag in ["--isCommand", "--acp", "--worktree", "--fake-responses", "--list-extensions"]
+        {
+            assert!(!script.contains(flag), "{flag}");
+        }
+        for word in ["--model", "--approval-mode", "--help", "auto_edit", "explain"] {
+            assert!(script.contains(word), "{word}");
+        }
+    }
 }

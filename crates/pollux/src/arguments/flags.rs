@@ -89,7 +89,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) list_sessions: bool,
 
-    /// Delete the session of this number or id and exit
+    /// Delete a session and exit: the latest, or that of this number or id
     #[arg(long, value_name = "SESSION")]
     pub(crate) delete_session: Option<String>,
 

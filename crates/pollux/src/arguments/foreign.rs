@@ -14,7 +14,10 @@ const WORDS: [(&str, &str); 16] = [
     ("chat", "Without arguments, Pollux starts a conversation."),
     ("init", ""),
     ("install", ""),
-    ("login", "Keys are read from the environment, such as GEMINI_API_KEY, and from ~/.gemini/.env."),
+    (
+        "login",
+        "Keys are read from the environment, such as GEMINI_API_KEY, and from ~/.gemini/.env.",
+    ),
     ("logout", "Keys are read from the environment and from ~/.gemini/.env."),
     ("models", "In a conversation, /model and the Tab key list models."),
     ("resume", "Use --resume."),
@@ -55,13 +58,12 @@ pub(super) fn refusal(line: &Line<'_>, known: &[String], called_as: &str) -> Opt
     if !rest.is_empty() {
         return None;
     }
-    let instead = match WORDS.iter().find(|(word, _)| word == first) {
-        Some((_, instead)) => (*instead).to_owned(),
-        None => {
-            let long = known.iter().filter(|name| name.len() >= SHORTEST);
-            let meant = long.into_iter().find(|name| spelling::is_one_edit(first, name))?;
-            format!("Did you mean \"{called_as} {meant}\"?")
-        }
+    let instead = if let Some((_, instead)) = WORDS.iter().find(|(word, _)| word == first) {
+        (*instead).to_owned()
+    } else {
+        let mut long = known.iter().filter(|name| name.len() >= SHORTEST);
+        let meant = long.find(|name| spelling::is_one_edit(first, name))?;
+        format!("Did you mean \"{called_as} {meant}\"?")
     };
     let message = format!("There is no subcommand \"{first}\". {instead}");
     Some(format!("{}\nTo send it as a prompt: {called_as} -p {first}\n", message.trim_end()))

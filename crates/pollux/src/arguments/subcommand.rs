@@ -214,7 +214,12 @@ fn read(line: &Line<'_>, words: &[&str], whole: Command) -> Result<Subcommand, S
     let (command, depth) = flags::descend(&whole, words);
     let (path, operands) = words.split_at(depth);
     if command.has_subcommands() {
-        return Err(checks::NO_VERB.to_owned());
+        let is_of_gemini = later::GROUPS.iter().any(|group| group.is_called(words[0]));
+        return Err(if is_of_gemini {
+            checks::NO_VERB.to_owned()
+        } else {
+            checks::needs_verb(words[0], &names(command))
+        });
     }
     checks::operands(path, operands, command)?;
     if words[0] != VERSION {

@@ -41,14 +41,8 @@ fn refused_by_subcommand(words: &[&str]) -> String {
 fn a_misspelt_flag_has_a_suggestion() {
     for (words, message) in [
         (&["--modle", "x"][..], "Unknown argument: modle\nDid you mean --model?"),
-        (
-            &["--aproval-mode", "x"],
-            "Unknown argument: aproval-mode\nDid you mean --approval-mode?",
-        ),
-        (
-            &["--full-auto"],
-            "Unknown argument: full-auto\nDid you mean --approval-mode auto_edit?",
-        ),
+        (&["--aproval-mode", "x"], "Unknown argument: aproval-mode\nDid you mean --approval-mode?"),
+        (&["--full-auto"], "Unknown argument: full-auto\nDid you mean --approval-mode auto_edit?"),
         (&["--print", "x"], "Unknown argument: print\nDid you mean --prompt?"),
         (&["--fake-response", "x"], "Unknown argument: fake-response"),
     ] {
@@ -86,7 +80,7 @@ fn subcommands_of_other_agents_are_no_prompts() {
         ),
         (
             &["policy", "test", "git", "push"],
-            "There is no subcommand \"policy test git push\". Did you mean \"gemini policy\" with list, explain, lint?\nTo send it as a prompt, quote it: gemini -p \"policy test git push\"\n",
+            "There is no subcommand \"policy test git push\". Did you mean \"gemini policy\" with list, lint, explain?\nTo send it as a prompt, quote it: gemini -p \"policy test git push\"\n",
         ),
     ] {
         assert_eq!(unclear(words), expected, "{words:?}");
@@ -429,10 +423,16 @@ fn flags_over_settings_are_reported() {
 #[test]
 fn incomplete_lines_of_subcommands() {
     for (words, message) in [
-        (&["config"][..], "You need at least one command before continuing."),
-        (&["-m", "pro", "config"], "You need at least one command before continuing."),
-        (&["policy"], "You need at least one command before continuing."),
-        (&["prompt"], "You need at least one command before continuing."),
+        (
+            &["config"][..],
+            "config needs a subcommand: list, get, set, unset, explain, report, migrate.",
+        ),
+        (
+            &["-m", "pro", "config"],
+            "config needs a subcommand: list, get, set, unset, explain, report, migrate.",
+        ),
+        (&["policy"], "policy needs a subcommand: list, lint, explain."),
+        (&["prompt"], "prompt needs a subcommand: show."),
         (&["config", "set", "general.vimMode"], "config set takes KEY VALUE."),
         (&["config", "set", "general", "true", "false"], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),

@@ -175,7 +175,7 @@ fn a_folder_is_trusted_without_its_items() {
     stage.alone().args(["trust", "--revoke", "."]).run().assert_code(0);
     stage.server.stream(pollux_testkit::reply().text("hi"));
     let stderr = go().run().stderr_text();
-    let remedy = "to trust it permanently run pollux trust.";
+    let remedy = "To trust it: pollux trust, or --skip-trust for one run.";
     assert!(stderr.contains("Restricted mode") && stderr.contains(remedy), "{stderr}");
     stage.alone().args(["trust", "no-such-folder"]).run().assert_code(1);
 }

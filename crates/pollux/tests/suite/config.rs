@@ -194,7 +194,7 @@ fn a_change_that_does_not_count_says_why() {
         "{reported}"
     );
     let reported = config(&stage, &["set", "general.vimMode", "true"]).stderr_text();
-    assert_eq!(reported, "This version of Pollux does not implement it.\n");
+    assert_eq!(reported, "general.vimMode has no effect in this version of Pollux.\n");
 
     let run = stage
         .alone()
@@ -302,7 +302,7 @@ fn report_names_what_does_nothing() {
     let text = reported(&stage, &["report"]);
     let expected = format!(
         "{}:\n  2: theme: a name of the first settings format, without effect; config migrate moves it to ui.theme\n  \
-         4: general.vimMode: this version of Pollux does not implement it\n  \
+         4: general.vimMode: has no effect in this version of Pollux\n  \
          5: general.disableAutoUpdate: an old name, which still works; see config migrate\n  \
          6: general.maxAttempts: Expected number, received string\n",
         user_file(&stage).display()
@@ -412,7 +412,7 @@ fn incomplete_lines_get_the_usage() {
         (&["config", "set", "model.name"][..], "config set takes KEY VALUE."),
         (&["config", "get"], "config get takes KEY."),
         (&["config", "list", "general"], "config list takes no further arguments."),
-        (&["config"], "You need at least one command before continuing."),
+        (&["config"], "config needs a subcommand: "),
     ] {
         let run = stage.alone().args(words).run();
         run.assert_code(1);

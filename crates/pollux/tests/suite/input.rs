@@ -99,7 +99,7 @@ fn an_input_that_stays_open_and_silent_is_left_after_the_time_limit() {
     assert_eq!(texts, ["go"]);
     let lines = run.stderr_text();
     assert!(lines.contains("Waiting for standard input, at most 2 s"), "{lines}");
-    assert!(lines.contains("Warning: no data arrived on standard input within 2 s."), "{lines}");
+    assert!(lines.contains("[WARNING] No data arrived on standard input within 2 s."), "{lines}");
     assert!(lines.contains("Use --no-stdin"), "{lines}");
     assert!(run.duration >= Duration::from_millis(1900), "{:?}", run.duration);
 }

@@ -37,7 +37,7 @@ fn a_command_that_is_not_shown_whole_cannot_be_approved() {
     talk.type_line("go");
     talk.wait_for_text("  1. Show everything\n  2. No, suggest changes\nChoose 1-2:");
     talk.type_line("y");
-    talk.wait_for_text("Type a number from 1 to 2 and press Enter, or type what to do instead.");
+    talk.wait_for_text("Type a number from 1 to 2, or what to do instead.");
     talk.type_line("1");
     talk.wait_for_text("  1. Allow once\n");
     talk.type_line("y");

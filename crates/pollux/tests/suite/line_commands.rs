@@ -51,13 +51,14 @@ fn commands_that_are_missing_say_so() {
     let talk = Talk::start(stage, |program| program);
     for (line, message) in [
         ("/review x", "Custom commands are not available in this version"),
+        ("/mode foo", "Error: There is no mode foo. Modes: default, auto_edit, yolo, plan."),
+        ("/model nosuch", "nosuch is not in the list of known models.\nModel: nosuch"),
         ("/mcp list", "Error: /mcp is not available in this version of Pollux yet."),
         ("/chat save x", "/chat is not available"),
         ("/tools", "Use the subcommand prompt show."),
         ("/restore", "/restore is not available"),
         ("/hlp", "Error: Unknown command: /hlp. Did you mean /help? Type /help for a list."),
         ("/xyzzy", "Error: Unknown command: /xyzzy. Type /help for a list."),
-        ("/mode foo", "There is no mode foo. Modes: default, auto_edit, yolo, plan."),
     ] {
         talk.type_line(line);
         talk.wait_for_text(message);

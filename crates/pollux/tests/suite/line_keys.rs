@@ -185,6 +185,7 @@ fn a_command_of_the_user_can_be_stopped() {
     let talk = Talk::with([]);
     talk.type_line("!echo started; sleep 60; touch late");
     talk.wait_for_text("\nstarted");
+    talk.wait_for_text("running the command, 1 s");
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
     talk.wait_for_prompt();

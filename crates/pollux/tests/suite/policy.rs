@@ -174,8 +174,8 @@ fn lists_of_older_settings_are_rules() {
     }}));
     let run = stage.prompt("text", "go");
     run.assert_code(0);
-    assert!(run.stderr_text().contains("tools.allowed in settings.json are deprecated"));
-    assert!(run.stderr_text().contains("tools.exclude in settings.json is deprecated"));
+    assert!(run.stderr_text().contains("tools.allowed are deprecated"));
+    assert!(run.stderr_text().contains("tools.exclude is deprecated"));
     let reported = answers(&stage);
     assert_eq!(reported[1..], [DENIED, DENIED]);
     assert!(stage.home.project().join("one").exists());

@@ -221,8 +221,8 @@ fn an_approved_plan_is_named_until_the_session_ends() {
     );
     assert!(!reported[2].contains("# Plan mode\n"), "approved by itself\n{}", run.report());
     let named = |reported: &str| {
-        reported.contains("has approved the plan in `")
-            && reported.contains("/plans/a.md`: carry it out.")
+        reported.contains("approved the plan in `")
+            && reported.contains("/plans/a.md`. Read it before")
     };
     assert!(named(&reported[2]), "{}", reported[2]);
     stage.pollux(&["--resume", "latest", "-p", "more"]).run().assert_code(0);

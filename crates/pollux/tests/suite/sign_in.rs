@@ -1,9 +1,14 @@
 //! Sign-in methods of settings files that are shared with Gemini CLI, and a missing key.
 
-use pollux_testkit::reply;
+use std::time::Duration;
+
+use pollux_testkit::{Key, Terminal, reply};
 use serde_json::json;
 
 use super::stage::Stage;
+
+/// Timeout for all steps whose time is not measured.
+const SOON: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_key_works_although_the_settings_select_another_sign_in() {
@@ -49,4 +54,73 @@ fn the_remedies_for_a_missing_key_work() {
     run.assert_code(0);
     let key = stage.server.last_request().header("x-goog-api-key").map(str::to_owned);
     assert_eq!(key.as_deref(), Some("KEY"));
+}
+
+/// Starts a conversation without a key and without an answer about the trust in the folder.
+fn first_start(stage: &Stage) -> Terminal {
+    let program = stage.pollux(&[]).env_remove("GEMINI_API_KEY");
+    let program = program.env_remove("GOOGLE_GEMINI_BASE_URL");
+    program.env_remove("GEMINI_CLI_TRUST_WORKSPACE").in_terminal(40, 100)
+}
+
+#[test]
+fn a_missing_key_is_reported_before_the_question_about_trust() {
+    let stage = Stage::new();
+    let mut terminal = first_start(&stage);
+    assert_eq!(terminal.wait_exit(SOON).exit_code(), 41, "{}", terminal.screen());
+    let screen = terminal.screen();
+    assert!(screen.contains("GEMINI_API_KEY") && !screen.contains("Choose 1-"), "{screen}");
+}
+
+#[test]
+fn a_project_whose_variables_may_hold_the_key_is_asked_about_first() {
+    let stage = Stage::new();
+    stage.home.project_file(".env", "GEMINI_API_KEY=KEY\n");
+    let mut terminal = first_start(&stage);
+    terminal.wait_for_text("Choose 1-", SOON);
+    terminal.send_key(Key::Ctrl('c'));
+    terminal.wait_exit(SOON);
+}
+
+#[test]
+fn what_is_not_available_is_reported_once() {
+    let stage = Stage::new();
+    let run = |count: usize, text: &str| {
+        stage.server.stream(reply().text("Hello."));
+        let run = stage.pollux(&["-p", "go"]).run();
+        run.assert_code(0);
+        assert_eq!(run.stderr_text().matches(text).count(), count, "{}", run.report());
+    };
+    stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
+    run(0, "ignored");
+    let servers = json!({"a": {"command": "b"}});
+    stage.home.settings(&json!({"mcpServers": servers, "ui": {"theme": "x"}}));
+    run(1, "ignored: MCP servers (a).");
+    run(0, "ignored");
+    stage.home.settings(&json!({"mcpServers": {"a": {"command": "b"}, "c": {"command": "b"}}}));
+    run(1, "ignored: MCP servers (a, c).");
+}
+
+#[test]
+fn names_of_tools_that_do_not_exist_are_reported() {
+    let stage = Stage::with([reply().text("Hello.")]);
+    stage.home.settings(&json!({"tools": {"core": ["read_fil", "glob"]}}));
+    let run = stage.pollux(&["-p", "go"]).run();
+    let message = "tools.core names no known tool: \"read_fil\" (did you mean \"read_file\"?)";
+    assert!(run.stderr_text().contains(message), "{}", run.report());
+    let run = stage.alone().args(["config", "report"]).run();
+    assert!(run.stdout_text().contains(message), "{}", run.report());
+}
+
+#[test]
+fn a_run_that_may_only_read_says_so() {
+    let change = json!({"file_path": "a.txt", "content": "x"});
+    let reason = "[INFO] This run may only read. --approval-mode auto_edit allows changes of files";
+    for (mode, count) in [("default", 1), ("plan", 0)] {
+        let call = || reply().call("write_file", change.clone());
+        let stage = Stage::with([call(), call(), reply().text("Done.")]);
+        let run = stage.pollux(&["--approval-mode", mode, "-p", "go"]).run();
+        run.assert_code(0);
+        assert_eq!(run.stderr_text().matches(reason).count(), count, "{}", run.report());
+    }
 }

@@ -39,6 +39,9 @@ pub struct KnownCommand {
     pub does: Option<Does>,
 }
 
+/// Words that begin a loop.
+const LOOPS: [&str; 4] = ["for", "select", "until", "while"];
+
 /// Reason for which a command is not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfamiliar {
@@ -58,13 +61,10 @@ impl Unfamiliar {
     /// Returns the reason as a clause for messages about the program `name`.
     pub fn describe(&self, name: &str) -> String {
         match self {
+            Self::Program if LOOPS.contains(&name) => "the line contains a loop".to_owned(),
             Self::Program => format!("the effects of {name} are not known"),
-            Self::Option(option) => {
-                format!("the effects of {name} with the option {option} are not known")
-            }
-            Self::Subcommand(verb) => {
-                format!("the effects of {name} with the subcommand {verb} are not known")
-            }
+            Self::Option(flag) => format!("the effects of {name} {flag} are not known"),
+            Self::Subcommand(verb) => format!("the effects of {name} {verb} are not known"),
             Self::Operand(word) => {
                 format!("the effects of {name} with the argument {word} are not known")
             }

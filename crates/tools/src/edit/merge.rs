@@ -126,8 +126,8 @@ impl<'a> Merge<'a> {
 
     /// Writes the white space before a new token, which is not the first one.
     ///
-    /// Where the white space of the edit does not change, that of the file stays. If the lines of
-    /// the file are broken elsewhere, it stands before the token that it belongs to.
+    /// The white space of the file is kept if the edit does not change it. If the file breaks its
+    /// lines elsewhere, the white space is written before the token that it belongs to.
     fn gap(&self, index: usize, at: usize, result: &mut String) {
         let Difference { old, new, kept, .. } = self.edit;
         let gap = new.gap(index);

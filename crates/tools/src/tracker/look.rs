@@ -99,7 +99,8 @@ impl Operation for Visualize {
     const NAME: &'static str = "tracker_visualize";
     const DISPLAY_NAME: &'static str = "Visualize Tracker";
     const KIND: ToolKind = ToolKind::Read;
-    const DESCRIPTION: &'static str = "Shows all tasks as a tree in plain text, with their dependencies.";
+    const DESCRIPTION: &'static str =
+        "Shows all tasks as a tree in plain text, with their dependencies.";
     const FAILURE: &'static str = "Failed to visualize tasks.";
     const REQUIRED: &'static [&'static str] = &[];
 

@@ -78,7 +78,10 @@ async fn a_plan_that_is_none_is_refused() {
 fn in_plan_mode_tools_that_write_say_what_for() {
     let description = |session: &Session, tool| session.tool(tool).declaration().description;
     for tool in ["write_file", "replace"] {
-        assert!(description(&planning(), tool).starts_with("In plan mode, only for plans"), "{tool}");
+        assert!(
+            description(&planning(), tool).starts_with("In plan mode, only for plans"),
+            "{tool}"
+        );
         assert!(!description(&Session::new(), tool).contains("plan mode"), "{tool}");
     }
 }
