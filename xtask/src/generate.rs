@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use crate::finding::Finding;
 use crate::process;
 
-/// Folder of the generated files, relative to the repository root. All files except the page of the
-/// tools are in a subfolder.
+/// Folder of the generated files, relative to the repository root. All files except the pages
+/// of the tools and of the variables are in a subfolder.
 pub(crate) const FOLDER: &str = "docs";
 
 /// One generated file.
@@ -57,6 +57,11 @@ const PAGES: &[Page] = &[
         dress: str::to_owned,
     },
     Page { path: "tools.md", source: Source::Example("declarations"), dress: str::to_owned },
+    Page {
+        path: "environment.md",
+        source: Source::Example("environment_reference"),
+        dress: str::to_owned,
+    },
     Page {
         path: "generated/settings.md",
         source: Source::Example("settings_reference"),

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use pollux_config::Environment;
+use pollux_config::environment::names;
 use pollux_protocol::ExternalEditor;
 use pollux_shell::{ChildSpec, Program};
 
 /// Variables that name the editor; the first that is set is used.
-const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+const VARIABLES: [&str; 2] = [names::VISUAL, names::EDITOR];
 /// Editor that is available on every Unix.
 const FALLBACK: &str = "vi";
 

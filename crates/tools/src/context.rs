@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pollux_config::environment::names;
 use pollux_config::protected::ProtectedPlaces;
 use pollux_fs::{Access, Error, IgnoreOptions, IgnoreRules, RealPath, Workspace};
 use pollux_protocol::{
@@ -203,7 +204,7 @@ impl ToolContext {
         // Gemini CLI's variable for the source of its terminals; users can turn terminals off with
         // it.
         let off = |(name, value): &(OsString, OsString)| {
-            name == "GEMINI_PTY_INFO" && value == "child_process"
+            name == names::GEMINI_PTY_INFO && value == "child_process"
         };
         self.interactive && self.options.shell_terminal && !self.environment.iter().any(off)
     }

@@ -20,7 +20,7 @@ use crate::validation::Schema;
 /// Name of the tool for models and policies.
 pub(crate) const NAME: &str = "get_internal_docs";
 
-/// Pages by name, sorted: those of `docs/`, and the README.
+/// Pages by name, sorted: those of `docs/` except for its index, and the README of the repository.
 const PAGES: &[(&str, &str)] = &[
     ("README.md", include_str!("../../../README.md")),
     ("background.md", include_str!("../../../docs/background.md")),
@@ -28,17 +28,24 @@ const PAGES: &[(&str, &str)] = &[
     ("budgets.md", include_str!("../../../docs/budgets.md")),
     ("consent.md", include_str!("../../../docs/consent.md")),
     ("context.md", include_str!("../../../docs/context.md")),
+    ("environment.md", include_str!("../../../docs/environment.md")),
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
     ("generated/cli.md", include_str!("../../../docs/generated/cli.md")),
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
     ("generated/starters.md", include_str!("../../../docs/generated/starters.md")),
+    ("getting-started.md", include_str!("../../../docs/getting-started.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("line-mode.md", include_str!("../../../docs/line-mode.md")),
+    ("migrating.md", include_str!("../../../docs/migrating.md")),
+    ("models.md", include_str!("../../../docs/models.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
+    ("scripting.md", include_str!("../../../docs/scripting.md")),
     ("security.md", include_str!("../../../docs/security.md")),
+    ("sessions.md", include_str!("../../../docs/sessions.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),
     ("structured-answers.md", include_str!("../../../docs/structured-answers.md")),
     ("tools.md", include_str!("../../../docs/tools.md")),
+    ("troubleshooting.md", include_str!("../../../docs/troubleshooting.md")),
 ];
 
 /// The tool `get_internal_docs`.
@@ -181,7 +188,9 @@ mod tests {
             let entries = pollux_fs::list_directory(&folder).unwrap();
             let pages = entries
                 .iter()
-                .filter(|entry| entry.path.extension().is_some_and(|end| end == "md"));
+                .filter(|entry| entry.path.extension().is_some_and(|end| end == "md"))
+                // The index of the folder: the tool itself lists the pages.
+                .filter(|entry| entry.name != "README.md");
             expected.extend(pages.map(|page| format!("{prefix}{}", page.name)));
         }
         expected.sort();

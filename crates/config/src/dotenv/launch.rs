@@ -145,10 +145,11 @@ mod tests {
         for name in PASSED_ON.split_whitespace() {
             assert!(!is_launch_variable(name), "{name}");
         }
-        // A file can set all variables that Pollux reads, except for the home directory.
-        for variable in crate::environment::names::ALL {
-            let is_home = matches!(variable.name, "HOME" | "USERPROFILE");
-            assert_eq!(is_launch_variable(variable.name), is_home, "{}", variable.name);
+        // A file can set all variables that Pollux reads, except for the home directory and the
+        // editor.
+        for variable in crate::environment::names::all() {
+            let is_refused = matches!(variable.name, "HOME" | "USERPROFILE" | "VISUAL" | "EDITOR");
+            assert_eq!(is_launch_variable(variable.name), is_refused, "{}", variable.name);
         }
     }
 }

@@ -44,9 +44,10 @@ fn temporary_directory_follows_node() {
 #[test]
 fn every_name_is_documented_once() {
     let mut seen = std::collections::BTreeSet::new();
-    for variable in names::ALL {
+    for variable in names::all() {
         assert!(seen.insert(variable.name), "{} is listed twice", variable.name);
-        assert!(variable.effect.ends_with('.'), "{}: a sentence ends", variable.name);
+        let effect = variable.effect.trim_end_matches('*');
+        assert!(effect.ends_with('.'), "{}: a sentence ends", variable.name);
     }
 }
 

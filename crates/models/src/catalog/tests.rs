@@ -27,7 +27,22 @@ fn every_file_is_listed_and_reads() {
 #[test]
 fn every_key_variable_is_in_the_reference() {
     for variable in key_variables() {
-        assert!(names::ALL.iter().any(|known| known.name == variable), "{variable}");
+        assert!(names::all().any(|known| known.name == variable), "{variable}");
+    }
+}
+
+#[test]
+fn the_page_about_models_has_every_vendor() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
+    for vendor in all().iter().filter(|vendor| !vendor.quirks.local) {
+        let Vendor { id, name, key_variable, key_page, .. } = vendor;
+        let (variable, link) = (key_variable.as_deref().unwrap(), key_page.as_deref().unwrap());
+        let texts = [format!("| {name}"), format!("`{id}/NAME`"), format!("`{variable}`")];
+        let has_all = |row: &&&str| texts.iter().all(|text| row.contains(text));
+        let row = rows.iter().find(has_all).unwrap_or_else(|| panic!("no row for {texts:?}"));
+        assert!(row.contains(&format!("({link})")), "{row} has no link to {link}");
     }
 }
 

@@ -23,6 +23,17 @@ fn names_resolve_as_for_a_key_in_gemini_cli_0_61() {
 }
 
 #[test]
+fn the_page_about_models_has_every_abbreviation() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    for name in ABBREVIATIONS {
+        let (name, model) = (format!("`{name}`"), format!("| `{}` |", resolve(name)));
+        let is_row = |line: &str| line.starts_with("| `") && line.ends_with(&model);
+        assert!(page.lines().any(|line| is_row(line) && line.contains(&name)), "{name} {model}");
+    }
+}
+
+#[test]
 fn only_the_auto_names_leave_the_choice() {
     for name in ["", "auto", "auto-gemini-3", "auto-gemini-2.5"] {
         assert!(is_auto(name), "{name}");

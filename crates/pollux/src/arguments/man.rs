@@ -19,7 +19,10 @@ const EXIT_STATUS: Entries = &[
     ("41", "No credentials, or credentials of another kind than the enforced one"),
     ("42", "No prompt, an unknown session, or a line that is neither a subcommand nor a prompt"),
     ("44", "A sandbox is requested, and sandboxes are not available"),
-    ("52", "Broken settings, policies, prices or trust file"),
+    (
+        "52",
+        "Broken settings, policies, prices or trust file; a bad address of a proxy or a service",
+    ),
     ("53", "The limit of turns was reached"),
     (
         "54",

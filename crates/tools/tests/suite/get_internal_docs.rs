@@ -15,7 +15,7 @@ async fn pages_are_listed_and_read() {
             list.starts_with("Available Pollux documentation files:\n\n- README.md\n- "),
             "{list}"
         );
-        assert!(list.ends_with("- settings.md\n- structured-answers.md\n- tools.md"), "{list}");
+        assert!(list.ends_with("- tools.md\n- troubleshooting.md"), "{list}");
     }
     let page = session.ok("get_internal_docs", json!({"path": "./exit-codes.md"})).await;
     assert!(page.starts_with("# "), "{page}");
