@@ -22,6 +22,7 @@ mod suite {
     mod demo;
     mod dialects;
     mod discovered;
+    mod docs;
     #[cfg(target_os = "linux")]
     mod environment_files;
     mod exit_codes;
