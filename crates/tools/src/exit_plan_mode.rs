@@ -193,8 +193,8 @@ impl Invocation for ExitPlanMode {
         if let Some(feedback) = &self.feedback {
             let path = self.path.display();
             return ToolOutput::quiet(format!(
-                "{REJECTED}. User feedback: {feedback}\n\nThe plan is in {path}. Revise it, then put it before the \
-                 user again."
+                "{REJECTED}. User feedback: {feedback}\n\nThe plan is in {path}. Revise it, then request \
+                 approval again."
             ))
             .display(Display::Text(format!("Feedback: {feedback}")));
         }
@@ -204,7 +204,7 @@ impl Invocation for ExitPlanMode {
         }
         let path = self.path.display();
         let mut output = ToolOutput::quiet(format!(
-            "Plan approved. It is in {path}. Carry it out step by step; read it again when you are unsure what it says."
+            "Plan approved. It is in {path}. Implement it step by step. If you are unsure what it says, read it again."
         ))
         .display(Display::Text(format!("Plan approved: {path}")));
         let plan = self.plan_filename.clone();

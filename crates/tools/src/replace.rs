@@ -439,8 +439,8 @@ fn complete(old: &str, new: &str) -> Result<(), ToolError> {
     match omissions(new).find(|line| !known.contains(line)) {
         None => Ok(()),
         Some(line) => Err(invalid(format!(
-            "`new_string` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
-             Give the complete replacement."
+            "`new_string` omits text (\"{line}\"). Placeholders such as \"rest of methods ...\" are not expanded. \
+             Send the complete replacement."
         ))),
     }
 }

@@ -103,8 +103,8 @@ impl Tool for WriteFileTool {
         }
         if let Some(line) = omissions(&params.content).next() {
             return Err(invalid(format!(
-                "`content` leaves text out (\"{line}\"; \"rest of methods ...\" and its like are not expanded). \
-                 Give the complete text of the file."
+                "`content` omits text (\"{line}\"). Placeholders such as \"rest of methods ...\" are not expanded. \
+                 Send the complete text of the file."
             )));
         }
         let context = Arc::clone(&self.context);

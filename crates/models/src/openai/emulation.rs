@@ -13,13 +13,13 @@ pub(super) const FENCE: &str = "```tool_call";
 pub(super) fn instruction(declarations: &[Declaration]) -> String {
     let mut text = format!(
         "# Tools\n\n\
-        You have no built-in way to call tools, so you call them in your text. To call a tool, write a \
-        block like this one, each fence on a line of its own:\n\n\
+        You cannot call tools directly: call them in your text. To call a tool, write a block like \
+        this one, with each fence on its own line:\n\n\
         {FENCE}\n{{\"name\": \"NAME\", \"arguments\": {{\"KEY\": \"VALUE\"}}}}\n```\n\n\
-        The block holds one JSON object and nothing else. Several blocks make several calls. Stop after \
-        the last block: the results come in the next message, in blocks that begin with ```tool_result. \
-        Never write such a block yourself. When you need no tool, answer in plain text.\n\n\
-        These are the tools, each with the JSON schema of its arguments:\n"
+        A block contains exactly one JSON object. Write several blocks for several calls. Stop after \
+        the last block: the results arrive in the next message, in blocks that begin with \
+        ```tool_result. Never write such a block yourself. If you need no tool, answer in plain text.\n\n\
+        The tools, each with the JSON schema of its arguments:\n"
     );
     for declaration in declarations {
         let described = json!({

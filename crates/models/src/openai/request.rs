@@ -156,7 +156,7 @@ fn instruction(request: &ModelRequest, settings: &CallSettings) -> String {
     {
         let schema = json_schema(schema);
         sections.push(format!(
-            "Answer with one JSON object and nothing else. It satisfies this JSON schema:\n{schema}"
+            "Answer with exactly one JSON object that satisfies this JSON schema:\n{schema}"
         ));
     }
     sections.retain(|section| !section.is_empty());
