@@ -11,6 +11,7 @@ use pollux_protocol::{
 use pollux_session::{SessionError, SessionStore};
 
 use crate::consent::{self, Consent};
+use crate::left_behind;
 use crate::models;
 use crate::options::RunOptions;
 use crate::prepared::Prepared;
@@ -46,6 +47,7 @@ impl Host {
     async fn set_up(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
         let input = self.input(request);
         let begun = blocking(move || {
+            left_behind::revert(&input)?;
             let mut beginning = Beginning::read(input)?;
             Ok(match consent::consider(&mut beginning) {
                 Consent::Settled(accepted) => Begun::SetUp(Setup::read(beginning, accepted)?),

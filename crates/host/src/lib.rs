@@ -22,6 +22,7 @@ mod discovery;
 pub mod hooks;
 mod host;
 mod idle;
+mod left_behind;
 mod memory;
 mod models;
 mod opening;

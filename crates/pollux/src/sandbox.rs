@@ -7,7 +7,7 @@ use pollux_config::Places;
 use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
 use pollux_shell::sandbox::{
-    GitConfiguration, NetworkAccess, SandboxAudit, SandboxPlaces, SandboxSpec, SandboxSupport,
+    GitConfiguration, NetworkAccess, RunningAudit, SandboxPlaces, SandboxSpec, SandboxSupport,
 };
 use pollux_shell::{
     ChildSpec, Confinement, ForegroundEnd, Program, ShellError, status_in_foreground,
@@ -67,11 +67,11 @@ fn places(process: &Process, folder: PathBuf) -> SandboxPlaces {
 /// Runs a command with the standard streams of this program.
 async fn run(child: &ChildSpec) -> u8 {
     let audit = match &child.confinement {
-        Confinement::Level(spec) => Some(SandboxAudit::begin(spec)),
+        Confinement::Level(spec) => RunningAudit::begin(spec).0,
         Confinement::None => None,
     };
     let code = run_to_end(child).await;
-    let changes = audit.map(SandboxAudit::finish).unwrap_or_default();
+    let changes = audit.map(RunningAudit::finish).unwrap_or_default();
     for change in changes {
         crate::stderr::stderr_line(&change.to_string());
     }

@@ -19,6 +19,12 @@ pub enum SessionFailure {
     /// A session log that cannot be written.
     #[error("{0}")]
     Log(String),
+    /// A change of a protected file, by a command of an earlier run, that cannot be undone.
+    #[error("{0}")]
+    ChangeNotReverted(String),
+    /// An approval mode that an untrusted folder does not permit, in a run without a user.
+    #[error("{0}")]
+    Untrusted(String),
     /// No model is available: there are no credentials, or the service refused them.
     #[error(transparent)]
     Model(#[from] ModelError),

@@ -1,5 +1,5 @@
-//! Measures the time that each level of confinement adds to a command: paired runs, the median
-//! difference in milliseconds.
+//! Measures the time that each level of confinement adds to a command, with the audit of protected
+//! files and its record: paired runs, the median difference in milliseconds.
 //!
 //! Usage: `cargo run -p pollux-shell --example confinement_overhead [HELPER [ROUNDS]]`. The helper
 //! is a `pollux` binary, by default this program itself.
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use pollux_config::protected::ProtectedPlaces;
 use pollux_protocol::ConfinementLevel;
-use pollux_shell::sandbox::{SandboxPlaces, SandboxSpec};
+use pollux_shell::sandbox::{RunningAudit, SandboxPlaces, SandboxSpec};
 use pollux_shell::{ChildSpec, Confinement, Program, status_in_foreground};
 use pollux_shell::{helper, set_helper};
 
@@ -47,7 +47,12 @@ async fn measure(rounds: usize) {
     let time = async |level| {
         let child = spec(level);
         let start = Instant::now();
+        let audit = match &child.confinement {
+            Confinement::Level(spec) => RunningAudit::begin(spec).0,
+            Confinement::None => None,
+        };
         assert!(status_in_foreground(&child).await.unwrap().code == Some(0));
+        drop(audit.map(RunningAudit::finish));
         start.elapsed().as_secs_f64() * 1000.0
     };
     for level in &ConfinementLevel::ALL[..3] {

@@ -14,19 +14,23 @@
 //!   caches, with the same covers, and adds Landlock and seccomp.
 //!
 //! Some changes cannot be blocked by a mount: creating a protected file that does not exist yet, or
-//! replacing a folder above it. [`SandboxAudit`] detects these afterwards. Only Linux offers these
-//! mechanisms; on other systems only the level `none` is available.
+//! replacing a folder above it. [`RunningAudit`] detects these afterwards, and [`finish_left_behind`]
+//! does so for a run that was killed. Only Linux offers these mechanisms; on other systems only the
+//! level `none` is available.
 
 use std::sync::Arc;
 
 use pollux_protocol::ConfinementLevel;
 
 mod audit;
+mod audit_records;
+mod encoding;
 mod evidence;
 mod git_config;
 mod live_audits;
 mod places;
 mod plan;
+mod readable;
 mod support;
 mod survey;
 
@@ -36,11 +40,14 @@ mod linux;
 #[path = "sandbox/other.rs"]
 mod linux;
 
-pub use audit::{SandboxAudit, SandboxChange, SandboxChangeKind};
+use audit::SandboxAudit;
+pub use audit::{SandboxChange, SandboxChangeKind};
+pub use audit_records::{LeftBehind, finish_left_behind};
 pub use evidence::{SandboxWall, wall_in};
 pub use live_audits::{RunningAudit, audit_rest, forget_ended_audits, own_change};
 pub use places::SandboxPlaces;
 pub use plan::SandboxPlan;
+pub use readable::is_closed_at_inspect;
 pub use support::{SandboxMechanisms, SandboxSupport};
 
 #[cfg(target_os = "linux")]
@@ -64,7 +71,7 @@ pub enum GitConfiguration {
     /// `.git/config` is read-only.
     #[default]
     Protected,
-    /// `.git/config` is writable; [`SandboxAudit`] reverts changes that could start programs.
+    /// `.git/config` is writable; [`RunningAudit`] reverts changes that could start programs.
     Writable,
 }
 

@@ -28,7 +28,7 @@ pub(crate) use model::{Leader, Leftovers, Owner, Reading, SessionKind};
 pub(crate) use supervisor::{supervise, supervisor_id};
 #[cfg(unix)]
 pub(crate) use system::mark_this_process;
-pub(crate) use system::{is_running, process_namespace, reading};
+pub(crate) use system::{is_running, process_namespace, reading, start_time};
 
 use ending::{end, end_in_background};
 use orphans::reap_orphans;
@@ -47,6 +47,17 @@ pub fn reap_all() {
     }
     #[cfg(target_os = "linux")]
     supervisor::dismiss();
+}
+
+/// Ends the processes that a killed Pollux process left running, as its supervisor does, and waits
+/// until they are gone. The number must not belong to a running Pollux process.
+pub(crate) fn end_rest_of_program(program: u32) {
+    #[cfg(target_os = "linux")]
+    if !is_running(program) {
+        end(system::Members::of_program(program));
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = program;
 }
 
 /// Returns true if the child may still have a living process.

@@ -6,6 +6,7 @@
 //! for the command: if it has changed, another program changed it, and the change stays.
 
 use std::fmt;
+use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -16,10 +17,16 @@ use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, SandboxSpec, git_config};
 
 mod links;
+mod record;
 mod restore;
 
-pub(super) use restore::FileState;
-use restore::{move_aside, restore};
+pub(super) use record::AuditView;
+pub(super) use restore::{FileState, move_aside};
+use restore::restore;
+
+/// Answers of the user about projects, in the private folder of Pollux. A command cannot write the
+/// file, but it may be able to replace the home directory.
+const CONSENT: &str = "consent.json";
 
 /// Kind of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +50,16 @@ pub struct SandboxChange {
     pub moved_to: Option<PathBuf>,
     /// Reason for which the change could not be reverted.
     pub error: Option<String>,
+}
+
+impl SandboxChange {
+    fn new(path: PathBuf, kind: SandboxChangeKind, moved: io::Result<Option<PathBuf>>) -> Self {
+        let (moved_to, error) = match moved {
+            Ok(moved_to) => (moved_to, None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        Self { path, kind, moved_to, error }
+    }
 }
 
 impl fmt::Display for SandboxChange {
@@ -78,7 +95,7 @@ impl fmt::Display for SandboxChange {
 
 /// State of the protected paths before a command.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SandboxAudit {
+pub(super) struct SandboxAudit {
     state: PathBuf,
     watched: Vec<Watched>,
     /// Writable configuration files.
@@ -97,7 +114,7 @@ struct Watched {
 
 /// Identity of a file or folder; `link` is the target of a symbolic link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Identity {
+pub(super) struct Identity {
     device: u64,
     inode: u64,
     link: Option<PathBuf>,
@@ -124,7 +141,7 @@ fn numbers(path: &Path) -> Option<(u64, u64)> {
 
 impl SandboxAudit {
     /// Records the protected paths before a command starts.
-    pub fn begin(spec: &SandboxSpec) -> Self {
+    pub(super) fn begin(spec: &SandboxSpec) -> Self {
         let mut audit = Self {
             state: spec.places.state.clone(),
             watched: Vec::new(),
@@ -134,9 +151,8 @@ impl SandboxAudit {
         if matches!(spec.level, ConfinementLevel::Inspect | ConfinementLevel::None) {
             return audit;
         }
-        let survey = WorkspaceSurvey::of(spec.level, &spec.places);
         let mut paths = spec.places.protected.clone();
-        for repository in survey.repositories {
+        for repository in WorkspaceSurvey::of(spec.level, &spec.places).repositories {
             paths.extend(repository.protected);
             match spec.git_configuration {
                 GitConfiguration::Protected => {
@@ -157,15 +173,11 @@ impl SandboxAudit {
         paths.extend(links::on_the_way(&paths));
         // The private folder of Pollux is created by Pollux itself.
         paths.retain(|path| !audit.state.starts_with(path));
+        paths.push(audit.state.join(CONSENT));
         paths.sort();
         paths.dedup();
         audit.watched = paths.into_iter().map(Watched::new).collect();
         audit
-    }
-
-    /// Reverts the changes of the command, and returns them.
-    pub fn finish(mut self) -> Vec<SandboxChange> {
-        self.check()
     }
 
     /// Accepts the current state at and above a path as the state before the command.
@@ -177,41 +189,74 @@ impl SandboxAudit {
 
     /// Reverts the changes of the command until now, and returns them. The command may still run.
     pub(super) fn check(&mut self) -> Vec<SandboxChange> {
-        let Self { state, watched, configurations, links } = self;
+        let mut changes = self.check_watched(&|_| true);
+        changes.extend(self.check_configurations(&|_| true));
+        changes.extend(self.check_links(&|_| true));
+        changes
+    }
+
+    /// Reverts new and replaced files at the paths for which `may_revert` returns true.
+    fn check_watched(&mut self, may_revert: &dyn Fn(&Path) -> bool) -> Vec<SandboxChange> {
         let mut changes = Vec::new();
-        for watched in watched {
-            if let Some((path, kind)) = watched.change() {
-                let (moved_to, error) = match move_aside(state, &path, watched.identity.as_ref()) {
-                    Ok(moved_to) => (Some(moved_to), None),
-                    Err(error) => (None, Some(error.to_string())),
+        for watched in &mut self.watched {
+            if let Some((path, kind)) = watched.change(&self.state) {
+                let moved = if may_revert(&watched.path) {
+                    move_aside(&self.state, &path, watched.identity.as_ref()).map(Some)
+                } else {
+                    Err(not_audited())
                 };
-                changes.push(SandboxChange { path, kind, moved_to, error });
+                changes.push(SandboxChange::new(path, kind, moved));
                 // Each change is reported once.
                 watched.identity = Identity::of(&watched.path);
             }
         }
-        let mut revert = |path: &Path, before: &FileState, kind| {
-            let (moved_to, error) = match restore(state, path, before) {
-                Ok(moved_to) => (moved_to, None),
-                Err(error) => (None, Some(error.to_string())),
-            };
-            changes.push(SandboxChange { path: path.to_owned(), kind, moved_to, error });
-        };
-        for (path, before) in configurations {
-            let keys = forbidden_keys(path, before);
-            if !keys.is_empty() {
-                revert(path, before, SandboxChangeKind::Configuration(keys));
-            }
-        }
-        for (path, before) in links {
-            let now = FileState::of(path);
-            // A worktree that was removed has no links.
-            if now != *before && now != FileState::Absent {
-                revert(path, before, SandboxChangeKind::Replaced);
-            }
-        }
         changes
     }
+
+    /// Restores configuration files with keys that could start programs, as
+    /// [`check_watched`](Self::check_watched).
+    fn check_configurations(&self, may_revert: &dyn Fn(&Path) -> bool) -> Vec<SandboxChange> {
+        let keys = |(path, before): &(PathBuf, FileState)| forbidden_keys(path, before);
+        let changed = self.configurations.iter().map(|entry| (entry, keys(entry)));
+        changed
+            .filter(|(_, keys)| !keys.is_empty())
+            .map(|((path, before), keys)| {
+                self.revert(path, before, SandboxChangeKind::Configuration(keys), may_revert)
+            })
+            .collect()
+    }
+
+    /// Restores links of worktrees, as [`check_watched`](Self::check_watched).
+    fn check_links(&self, may_revert: &dyn Fn(&Path) -> bool) -> Vec<SandboxChange> {
+        let is_changed = |path: &Path, before: &FileState| {
+            let now = FileState::of(path);
+            // A worktree that was removed has no links.
+            now != *before && now != FileState::Absent
+        };
+        let changed = self.links.iter().filter(|(path, before)| is_changed(path, before));
+        changed
+            .map(|(path, before)| {
+                self.revert(path, before, SandboxChangeKind::Replaced, may_revert)
+            })
+            .collect()
+    }
+
+    fn revert(
+        &self,
+        path: &Path,
+        before: &FileState,
+        kind: SandboxChangeKind,
+        may_revert: &dyn Fn(&Path) -> bool,
+    ) -> SandboxChange {
+        let restored =
+            if may_revert(path) { restore(&self.state, path, before) } else { Err(not_audited()) };
+        SandboxChange::new(path.to_owned(), kind, restored)
+    }
+}
+
+/// Returns the error for a change at a path that only a record names.
+fn not_audited() -> io::Error {
+    io::Error::other("this run does not protect the path")
 }
 
 impl Watched {
@@ -225,8 +270,9 @@ impl Watched {
         Self { path, identity, above }
     }
 
-    /// Returns the path to move aside, and the kind of its change.
-    fn change(&self) -> Option<(PathBuf, SandboxChangeKind)> {
+    /// Returns the path to move aside, and the kind of its change. `state` is the private folder of
+    /// Pollux, in which Pollux itself creates files.
+    fn change(&self, state: &Path) -> Option<(PathBuf, SandboxChangeKind)> {
         let now = Identity::of(&self.path)?;
         if self.identity.as_ref() == Some(&now) {
             return None;
@@ -234,6 +280,7 @@ impl Watched {
         let is_moved =
             self.above.iter().any(|(folder, before)| Identity::of(folder).as_ref() != Some(before));
         let kind = match &self.identity {
+            None if !is_moved && self.path.starts_with(state) => return None,
             None => SandboxChangeKind::Appeared,
             // A link can be replaced, because nothing is mounted over it.
             Some(before) if is_moved || before.link.is_some() => SandboxChangeKind::Replaced,

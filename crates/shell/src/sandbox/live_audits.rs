@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pollux_protocol::ConfinementLevel;
 
+use super::audit_records::AuditRecord;
 use super::{SandboxAudit, SandboxChange, SandboxPlaces, SandboxSpec};
 use crate::sessions;
 
@@ -37,6 +38,8 @@ struct LiveAudit {
     ended: Vec<u32>,
     /// True if a command was stopped without an audit at its end.
     is_due: bool,
+    /// Record for the next start, in case this process is killed.
+    record: Option<AuditRecord>,
 }
 
 /// Audit of one command. If it is dropped without [`RunningAudit::finish`], the command is audited
@@ -82,8 +85,9 @@ impl RunningAudit {
             live.running.push(id);
         } else {
             let (places, running) = (Arc::clone(&spec.places), vec![id]);
-            let ended = Vec::new();
-            audits.live.push(LiveAudit { audit, places, running, ended, is_due: false });
+            let (ended, is_due) = (Vec::new(), false);
+            let record = AuditRecord::write(&places, &audit);
+            audits.live.push(LiveAudit { audit, places, running, ended, is_due, record });
         }
         (Some(Self { id, process: None, is_finished: false }), found)
     }
@@ -107,7 +111,8 @@ impl RunningAudit {
     pub fn finish_in_background(mut self) -> Vec<SandboxChange> {
         let mut audits = audits();
         let Some(places) = self.check(&mut audits) else { return Vec::new() };
-        let of_places = audits.unreported.iter().filter(|(other, _)| *other == places);
+        let of_places =
+            audits.unreported.iter().filter(|(other, _)| are_of_one_session(other, &places));
         of_places.map(|(_, change)| change.clone()).collect()
     }
 
@@ -148,7 +153,10 @@ pub fn own_change<T>(path: &Path, change: impl FnOnce() -> T) -> T {
     // A change that a command made before must still be reverted.
     audits.check();
     let made = change();
-    audits.live.iter_mut().for_each(|live| live.audit.accept(path));
+    for live in &mut audits.live {
+        live.audit.accept(path);
+        live.record = AuditRecord::write(&live.places, &live.audit);
+    }
     made
 }
 
@@ -178,6 +186,12 @@ fn is_audited(level: ConfinementLevel) -> bool {
     matches!(level, ConfinementLevel::Protect | ConfinementLevel::WorkspaceWrite)
 }
 
+/// Returns true if the places may be those of the same session. A session can get more folders while
+/// it runs, but keeps its first one.
+fn are_of_one_session(one: &SandboxPlaces, other: &SandboxPlaces) -> bool {
+    one.state == other.state && one.workspace.first() == other.workspace.first()
+}
+
 impl LiveAudits {
     fn check(&mut self) {
         for live in &mut self.live {
@@ -190,7 +204,8 @@ impl LiveAudits {
     }
 
     fn take_unreported(&mut self, places: &SandboxPlaces) -> Vec<SandboxChange> {
-        let of_places = self.unreported.extract_if(.., |(other, _)| **other == *places);
+        let of_places =
+            self.unreported.extract_if(.., |(other, _)| are_of_one_session(other, places));
         of_places.map(|(_, change)| change).collect()
     }
 }
@@ -248,6 +263,52 @@ mod tests {
         plant(root);
         assert!(RunningAudit::begin(&spec(root, ConfinementLevel::None)).1.is_empty());
         assert!(root.join("p/.git/hooks").exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_added_to_the_workspace_hides_no_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("p/.git")).unwrap();
+        let before = spec(root, ConfinementLevel::Protect);
+        let (background, _) = RunningAudit::begin(&before);
+        plant(root);
+        assert_eq!(background.unwrap().finish_in_background().len(), 1);
+        let mut places = SandboxPlaces::clone(&before.places);
+        places.workspace.push(root.join("added"));
+        let mut other = places.clone();
+        other.workspace.remove(0);
+        let begin = |places| {
+            RunningAudit::begin(&SandboxSpec::new(ConfinementLevel::None, Arc::new(places))).1
+        };
+        // Another session in another folder is not told.
+        assert_eq!(begin(other).len(), 0);
+        assert_eq!(begin(places).len(), 1);
+    }
+
+    #[test]
+    fn a_record_exists_while_a_command_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let records = || {
+            let entries = fs::read_dir(root.join("state/sandbox/running")).unwrap();
+            entries.map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect::<Vec<_>>()
+        };
+        let protect = spec(root, ConfinementLevel::Protect);
+        let (first, _) = RunningAudit::begin(&protect);
+        let (second, _) = RunningAudit::begin(&protect);
+        let before = records();
+        assert_eq!(before.len(), 1);
+        drop(first.unwrap().finish());
+        assert_eq!(records(), before);
+        own_change(&root.join("home/.gemini/settings.json"), || {
+            fs::create_dir_all(root.join("home/.gemini")).unwrap();
+            fs::write(root.join("home/.gemini/settings.json"), "{}").unwrap();
+        });
+        assert_eq!(records().len(), 1);
+        assert_ne!(records(), before);
+        drop(second.unwrap().finish());
+        assert_eq!(records().len(), 0);
     }
 
     #[test]

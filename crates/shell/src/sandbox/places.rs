@@ -186,7 +186,7 @@ const CACHES_IN_HOME: [&str; 12] = [
 pub struct SandboxPlaces {
     /// Roots of the workspace, which are searched for repositories and `.env` files.
     pub workspace: Vec<PathBuf>,
-    /// Private folder of Pollux, for files that [`SandboxAudit`](super::SandboxAudit) moves aside.
+    /// Private folder of Pollux, for files that [`RunningAudit`](super::RunningAudit) moves aside.
     pub state: PathBuf,
     /// Home directories; entries of `~/.ssh` are secrets except `known_hosts` and `config`.
     pub homes: Vec<PathBuf>,

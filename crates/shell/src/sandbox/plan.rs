@@ -1,20 +1,17 @@
 //! The plan of one confinement: the restrictions that the helper applies to its own process, as
 //! data and as bytes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pollux_protocol::ConfinementLevel;
 
 use super::audit::FileState;
+use super::encoding::{put_list, take, take_list, take_numbers};
 use super::survey::WorkspaceSurvey;
 use super::{GitConfiguration, NetworkAccess, SandboxSpec, SignalReach};
 
 /// First bytes of an encoded plan, including the version of the format.
 const HEADER: &[u8] = b"pollux-sandbox-plan 2\n";
-/// Maximum length of a path in a plan, in bytes.
-const PATH_BYTES: usize = 64 * 1024;
-/// Maximum number of paths in one list.
-const PATHS: usize = 200_000;
 
 /// Restrictions that the helper applies to its own process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,53 +174,6 @@ impl SandboxPlan {
 /// Returns the paths that exist, including links.
 fn existing(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().filter(|path| path.symlink_metadata().is_ok()).cloned().collect()
-}
-
-fn put_list<'a>(bytes: &mut Vec<u8>, paths: impl ExactSizeIterator<Item = &'a PathBuf>) {
-    bytes.extend((paths.len() as u32).to_le_bytes());
-    for path in paths {
-        let path = path.as_os_str().as_encoded_bytes();
-        bytes.extend((path.len() as u32).to_le_bytes());
-        bytes.extend(path);
-    }
-}
-
-fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = bytes.split_at_checked(count)?;
-    *bytes = rest;
-    Some(taken)
-}
-
-fn take_number(bytes: &mut &[u8]) -> Option<usize> {
-    Some(u32::from_le_bytes(take(bytes, 4)?.try_into().ok()?) as usize)
-}
-
-fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
-    let count = take_number(bytes).filter(|&count| count <= PATHS)?;
-    (0..count).map(|_| take_number(bytes)?.try_into().ok()).collect()
-}
-
-fn take_list(bytes: &mut &[u8]) -> Option<Vec<PathBuf>> {
-    let count = take_number(bytes).filter(|&count| count <= PATHS)?;
-    (0..count)
-        .map(|_| {
-            let length = take_number(bytes).filter(|&length| length <= PATH_BYTES)?;
-            let path = path_of(take(bytes, length)?)?;
-            path.is_absolute().then(|| path.to_owned())
-        })
-        .collect()
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have bytes that are not a path")]
-fn path_of(bytes: &[u8]) -> Option<&Path> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Some(Path::new(std::ffi::OsStr::from_bytes(bytes)))
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Option<&Path> {
-    std::str::from_utf8(bytes).ok().map(Path::new)
 }
 
 #[cfg(test)]

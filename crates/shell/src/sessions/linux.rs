@@ -152,7 +152,7 @@ pub(crate) fn is_running(id: u32) -> bool {
 
 /// Returns the start time of the process, which distinguishes it from a later process with the same
 /// number.
-pub(super) fn start_time(id: u32) -> Option<u64> {
+pub(crate) fn start_time(id: u32) -> Option<u64> {
     Process::read(id).map(|process| process.started)
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn process_namespace() -> u64 {
 }
 
 /// Returns `None`: the start time is not available without `/proc`.
-pub(super) fn start_time(_id: u32) -> Option<u64> {
+pub(crate) fn start_time(_id: u32) -> Option<u64> {
     None
 }
 

@@ -85,7 +85,7 @@ pub(super) fn restore(
 
 /// Moves a file or folder into the private folder of Pollux, and restores a link that it replaced.
 /// A file that cannot be moved is copied and emptied.
-pub(super) fn move_aside(
+pub(in crate::sandbox) fn move_aside(
     state: &Path,
     path: &Path,
     before: Option<&Identity>,

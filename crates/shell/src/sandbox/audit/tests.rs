@@ -83,9 +83,9 @@ fn links_on_the_way_to_a_protected_file_lead_to_the_same_file_afterwards() {
         for (file, target) in protected {
             symlink(project.path(target), project.path("home").join(file)).unwrap();
         }
-        let audit = project.begin(GitConfiguration::Protected);
+        let mut audit = project.begin(GitConfiguration::Protected);
         attack(&project);
-        assert!(!audit.finish().is_empty(), "{name}");
+        assert!(!audit.check().is_empty(), "{name}");
         for (file, _) in protected {
             let text = fs::read_to_string(project.path("home").join(file)).unwrap_or_default();
             assert_ne!(text, "evil", "{name}: {file}");
@@ -96,12 +96,12 @@ fn links_on_the_way_to_a_protected_file_lead_to_the_same_file_afterwards() {
 #[test]
 fn what_appears_is_moved_aside() {
     let project = Project::new();
-    let audit = project.begin(GitConfiguration::Protected);
+    let mut audit = project.begin(GitConfiguration::Protected);
     fs::create_dir(project.path("p/.git/hooks")).unwrap();
     fs::write(project.path("p/.git/hooks/pre-commit"), "evil").unwrap();
     fs::write(project.path("home/.bashrc"), "evil").unwrap();
     fs::write(project.path("home/other"), "good").unwrap();
-    let changes = audit.finish();
+    let changes = audit.check();
     let appeared = |name: &str| (project.path(name), SandboxChangeKind::Appeared);
     assert_eq!(found(&changes), [appeared("home/.bashrc"), appeared("p/.git/hooks")]);
     assert!(!project.path("p/.git/hooks").exists() && !project.path("home/.bashrc").exists());
@@ -113,12 +113,12 @@ fn what_appears_is_moved_aside() {
 fn a_replaced_parent_and_a_link_to_elsewhere_are_found() {
     let project = Project::new();
     fs::create_dir_all(project.path("real/policies")).unwrap();
-    let audit = project.begin(GitConfiguration::Protected);
+    let mut audit = project.begin(GitConfiguration::Protected);
     fs::rename(project.path("p/.git"), project.path("p/old")).unwrap();
     fs::create_dir(project.path("p/.git")).unwrap();
     fs::write(project.path("p/.git/config"), "evil").unwrap();
     std::os::unix::fs::symlink(project.path("real"), project.path("p/.gemini")).unwrap();
-    let changes = found(&audit.finish());
+    let changes = found(&audit.check());
     let replaced = (project.path("p/.git/config"), SandboxChangeKind::Replaced);
     let link = (project.path("p/.gemini"), SandboxChangeKind::Appeared);
     assert!(changes.contains(&replaced) && changes.contains(&link), "{changes:?}");
@@ -127,28 +127,60 @@ fn a_replaced_parent_and_a_link_to_elsewhere_are_found() {
 }
 
 #[test]
+fn consent_in_a_replaced_home_is_moved_aside() {
+    for is_old in [false, true] {
+        let project = Project::new();
+        let state = project.path("home/.gemini/pollux");
+        fs::create_dir_all(&state).unwrap();
+        let consent = state.join("consent.json");
+        if is_old {
+            fs::write(&consent, "{}").unwrap();
+        }
+        let places = SandboxPlaces::standard(
+            &ProtectedPlaces { homes: vec![project.path("home")], ..ProtectedPlaces::default() },
+            vec![project.path("p")],
+            state.clone(),
+            "/tmp".into(),
+        );
+        let spec = SandboxSpec::new(ConfinementLevel::Protect, Arc::new(places));
+        let mut audit = SandboxAudit::begin(&spec);
+        // Another Pollux process saves an answer.
+        fs::write(state.join("new"), "{}").unwrap();
+        fs::rename(state.join("new"), &consent).unwrap();
+        assert_eq!(found(&audit.check()), []);
+        fs::remove_file(&consent).unwrap();
+        let mut audit = SandboxAudit::begin(&spec);
+        fs::rename(project.path("home"), project.path("old")).unwrap();
+        fs::create_dir_all(&state).unwrap();
+        fs::write(&consent, "forged").unwrap();
+        assert_eq!(found(&audit.check()).len(), 1);
+        assert!(!consent.exists());
+    }
+}
+
+#[test]
 fn hooks_that_are_only_samples_and_changes_by_others_stay() {
     let project = Project::new();
     fs::write(project.path("home/.bashrc"), "mine").unwrap();
-    let audit = project.begin(GitConfiguration::Protected);
+    let mut audit = project.begin(GitConfiguration::Protected);
     fs::create_dir(project.path("p/.git/hooks")).unwrap();
     fs::write(project.path("p/.git/hooks/update.sample"), "").unwrap();
     fs::write(project.path("home/new"), "edited").unwrap();
     fs::rename(project.path("home/new"), project.path("home/.bashrc")).unwrap();
-    assert_eq!(found(&audit.finish()), []);
+    assert_eq!(found(&audit.check()), []);
 }
 
 #[test]
 fn a_writable_configuration_keeps_only_harmless_changes() {
     let project = Project::new();
-    let audit = project.begin(GitConfiguration::Writable);
+    let mut audit = project.begin(GitConfiguration::Writable);
     let harmless = "[core]\n\tbare = false\n[user]\n\tname = A\n";
     fs::write(project.path("p/.git/config"), harmless).unwrap();
-    assert_eq!(found(&audit.finish()), []);
-    let audit = project.begin(GitConfiguration::Writable);
+    assert_eq!(found(&audit.check()), []);
+    let mut audit = project.begin(GitConfiguration::Writable);
     let text = format!("{harmless}[core]\n\tfsmonitor = x\n");
     fs::write(project.path("p/.git/config"), text).unwrap();
-    let changes = found(&audit.finish());
+    let changes = found(&audit.check());
     let keys = SandboxChangeKind::Configuration(vec!["core.fsmonitor".to_owned()]);
     assert_eq!(changes, [(project.path("p/.git/config"), keys)]);
     assert_eq!(fs::read_to_string(project.path("p/.git/config")).unwrap(), harmless);
@@ -181,9 +213,9 @@ fn a_configuration_that_is_not_read_whole_returns_to_its_bytes() {
         let path = project.path("p/.git/config");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         let before = fs::read(&path).unwrap();
-        let audit = project.begin(GitConfiguration::Writable);
+        let mut audit = project.begin(GitConfiguration::Writable);
         attack(&path);
-        assert_eq!(found(&audit.finish()).len(), 1, "{name}");
+        assert_eq!(found(&audit.check()).len(), 1, "{name}");
         assert!(!path.is_symlink(), "{name}");
         assert_eq!(fs::read(&path).unwrap(), before, "{name}");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
@@ -193,12 +225,12 @@ fn a_configuration_that_is_not_read_whole_returns_to_its_bytes() {
 #[test]
 fn a_new_file_in_a_folder_without_permissions_loses_its_effect() {
     let project = Project::new();
-    let audit = project.begin(GitConfiguration::Protected);
+    let mut audit = project.begin(GitConfiguration::Protected);
     let file = project.path("home/.zshenv");
     fs::write(&file, "evil").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
     fs::set_permissions(project.path("home"), fs::Permissions::from_mode(0o500)).unwrap();
-    assert_eq!(found(&audit.finish()).len(), 1);
+    assert_eq!(found(&audit.check()).len(), 1);
     assert_eq!(fs::read_to_string(&file).unwrap_or_default(), "");
 }
 #[test]
@@ -214,19 +246,19 @@ fn a_worktree_can_be_removed_and_its_link_leads_nowhere_else() {
     for (link, text) in links.iter().zip(texts) {
         fs::write(project.path(link), text).unwrap();
     }
-    let audit = project.begin(GitConfiguration::Writable);
+    let mut audit = project.begin(GitConfiguration::Writable);
     let text = fs::read_to_string(project.path(links[0])).unwrap();
     fs::write(project.path(links[0]), "gitdir: ../evil\n").unwrap();
     fs::remove_file(project.path(links[1])).unwrap();
     fs::create_dir(project.path(links[1])).unwrap();
-    let changes = found(&audit.finish());
+    let changes = found(&audit.check());
     let replaced = |name: &str| (project.path(name), SandboxChangeKind::Replaced);
     assert_eq!(changes.len(), 2, "{changes:?}");
     assert!(changes.contains(&replaced(links[0])) && changes.contains(&replaced(links[1])));
     assert_eq!(fs::read_to_string(project.path(links[0])).unwrap(), text);
     assert_eq!(fs::read_to_string(project.path(links[1])).unwrap(), "../..\n");
-    let audit = project.begin(GitConfiguration::Writable);
+    let mut audit = project.begin(GitConfiguration::Writable);
     fs::remove_dir_all(project.path("p/tree")).unwrap();
     fs::remove_dir_all(project.path("p/.git/worktrees")).unwrap();
-    assert_eq!(found(&audit.finish()), []);
+    assert_eq!(found(&audit.check()), []);
 }
