@@ -7,7 +7,7 @@ use pollux_config::protected::ProtectedPlaces;
 use pollux_fs::Workspace;
 use pollux_protocol::{ApprovalMode, ConfinementLevel, Live};
 use pollux_shell::Dialect;
-use pollux_shell::sandbox::SandboxSupport;
+use pollux_shell::sandbox::{SandboxPlaces, SandboxSupport};
 
 use crate::rule::Ruling;
 
@@ -81,6 +81,12 @@ impl ConfinementFacts {
         if level == ConfinementLevel::WorkspaceWrite { level } else { given(level) }
     }
 
+    /// Returns the level of a command that a rule or an approval allows, and the level that was
+    /// intended.
+    pub(crate) fn for_allowed(&self) -> (ConfinementLevel, ConfinementLevel) {
+        (Self::of_session(self.allowed, |level| self.strongest(level)), self.allowed)
+    }
+
     /// Returns true if the operating system can confine a command to reading.
     pub(crate) fn inspects(&self) -> bool {
         self.support().unavailable_reason(ConfinementLevel::Inspect).is_none()
@@ -139,6 +145,13 @@ impl Facts {
     pub(crate) fn real_folders(&self) -> Vec<PathBuf> {
         let workspace = self.workspace.get();
         workspace.roots().filter_map(|root| pollux_fs::real_path(root).ok()).collect()
+    }
+
+    /// Returns the places that confinement refers to, without those that change nothing about
+    /// reading, and without secrets that only the settings name.
+    pub(crate) fn sandbox_places(&self) -> SandboxPlaces {
+        let (state, temporary) = (PathBuf::new(), PathBuf::new());
+        SandboxPlaces::standard(&self.protected, self.folders(), state, temporary)
     }
 
     /// Returns the ruling for a call to which no rule applies.

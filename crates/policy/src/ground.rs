@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_shell::command_line::Word;
+use pollux_shell::command_line::{OpenedPath, Word};
+use pollux_shell::sandbox::is_closed_at_inspect;
 
 use crate::facts::Facts;
 use crate::paths::{lexical, path_fault};
@@ -23,6 +24,13 @@ pub(crate) enum Assumption {
         /// Argument of `cd`.
         folder: Word,
     },
+    /// A command at the level `inspect` can read a file, with all links followed.
+    Readable {
+        /// Directory in which the command runs. Absolute path.
+        folder: PathBuf,
+        /// The file or folder.
+        opened: OpenedPath,
+    },
 }
 
 impl Assumption {
@@ -32,7 +40,19 @@ impl Assumption {
             Self::Editable(path) => (!is_editable(path, facts)).then(|| leads_elsewhere(path)),
             Self::Inside { start, folder } => (!is_inside(start, folder, facts))
                 .then(|| format!("{} leads out of the workspace", folder.shown())),
+            Self::Readable { folder, opened } => closed(folder, opened, facts).map(|path| {
+                format!(
+                    "it reads {}, which is secret or outside of what a command may read without a question",
+                    path.display()
+                )
+            }),
         }
+    }
+
+    /// Returns true if the level of the judgement is too strict for a call that the user allows
+    /// although the assumption does not hold.
+    pub(crate) fn is_about_level(&self) -> bool {
+        matches!(self, Self::Readable { .. })
     }
 }
 
@@ -57,6 +77,27 @@ fn is_editable(path: &Path, facts: &Facts) -> bool {
     let roots = facts.real_folders();
     let below = roots.iter().find_map(|root| real.strip_prefix(root).ok());
     below.is_some_and(|below| path_fault(below).is_none())
+}
+
+/// Returns the path if a command at the level `inspect` cannot read it.
+fn closed(folder: &Path, opened: &OpenedPath, facts: &Facts) -> Option<PathBuf> {
+    let mut is_tree = opened.is_tree;
+    let path = match &opened.path {
+        Word::Literal(text) => folder.join(text),
+        Word::InFolder(rest) => folder.join(rest.trim_start_matches('/')),
+        Word::InHome(rest) => facts.home.as_ref()?.join(rest.trim_start_matches('/')),
+        Word::Pattern(text) => {
+            // The folder whose names are matched.
+            let (above, _) = text.split(['*', '?', '[']).next()?.rsplit_once('/')?;
+            is_tree = true;
+            match above.strip_prefix('~') {
+                Some(rest) => facts.home.as_ref()?.join(rest.trim_start_matches('/')),
+                None => folder.join(if above.is_empty() { "/" } else { above }),
+            }
+        }
+        Word::Unknown(_) => return None,
+    };
+    is_closed_at_inspect(&facts.sandbox_places(), &path, is_tree).then_some(path)
 }
 
 /// Returns true if `cd` leads to a directory of the workspace. A shell first resolves `..` in the

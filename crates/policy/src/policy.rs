@@ -93,8 +93,14 @@ impl Policy {
     pub fn judge(&self, query: Query<'_>) -> Judgement<'_> {
         let mut judgement = self.judge_by_text(query);
         if judgement.verdict == PolicyVerdict::Allow {
-            let fault = judgement.assumes.iter().find_map(|assumed| assumed.fault(&self.facts));
-            if let Some(fault) = fault {
+            let assumes = judgement.assumes.iter();
+            let mut faults =
+                assumes.filter_map(|assumed| Some((assumed, assumed.fault(&self.facts)?)));
+            if let Some((assumed, fault)) = faults.next() {
+                if assumed.is_about_level() {
+                    let confinement = &self.facts.confinement;
+                    (judgement.level, judgement.intended) = confinement.for_allowed();
+                }
                 judgement.verdict = PolicyVerdict::Ask;
                 judgement.reason = Some(fault);
             }

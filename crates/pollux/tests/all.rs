@@ -56,6 +56,8 @@ mod suite {
     mod sandbox;
     #[cfg(target_os = "linux")]
     mod sandbox_audit;
+    mod sandbox_killed;
+    mod sandbox_reading;
     #[cfg(target_os = "linux")]
     mod sandbox_systems;
     mod sessions;

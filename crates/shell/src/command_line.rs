@@ -19,6 +19,7 @@ use crate::shell::Dialect;
 
 mod model;
 mod nested;
+mod opened;
 mod programs;
 mod project_files;
 mod quoting;
@@ -31,6 +32,7 @@ mod tables;
 mod walk;
 
 pub use model::{CommandLine, Construct, Gap, Redirection, RedirectionKind, SimpleCommand, Word};
+pub use opened::OpenedPath;
 pub use programs::{Does, KnownCommand, Unfamiliar};
 pub use reach::{Starter, starters};
 

@@ -1,7 +1,7 @@
 //! Command line together with the rules that apply to it.
 
 use pollux_protocol::ConfinementLevel;
-use pollux_shell::command_line::{CommandLine, Does, Unfamiliar};
+use pollux_shell::command_line::{CommandLine, Does, SimpleCommand, Unfamiliar, Word};
 
 use super::danger::dangerous;
 use super::finder::Finder;
@@ -10,10 +10,11 @@ use super::matching::{Meaning, meaning};
 use super::mention::mentioned;
 use super::part::Part;
 use super::redirection;
-use crate::facts::{ConfinementFacts, Facts};
+use crate::facts::Facts;
 use crate::ground::Assumption;
 use crate::judgement::{Judgement, PartJudgement, PolicyVerdict, strictest};
 use crate::one_line::is_exactly;
+use crate::paths::lexical;
 use crate::rule::{Pattern, Rule, Ruling};
 use crate::subject::Query;
 
@@ -32,6 +33,11 @@ const SAFE: [&str; 31] = [
 
 /// Subcommands of git that are on the safe list.
 const SAFE_GIT: [&str; 5] = ["status", "log", "diff", "show", "branch"];
+
+/// Returns true if one of the conditions is about a file that the line writes.
+fn has_edits(assumes: &[Assumption]) -> bool {
+    assumes.iter().any(|found| matches!(found, Assumption::Editable(_)))
+}
 
 /// Command line together with the rules that apply to it.
 pub(super) struct Line<'a, 'p> {
@@ -113,10 +119,7 @@ impl<'p> Line<'_, 'p> {
         let Outcome { ruling, rule, reason, level, intended, assumes } = outcome;
         let confinement = &self.facts.confinement;
         let (level, intended) = level.map_or_else(
-            || {
-                let given = |level| confinement.strongest(level);
-                (ConfinementFacts::of_session(confinement.allowed, given), confinement.allowed)
-            },
+            || confinement.for_allowed(),
             |level| (level, intended.unwrap_or(level)),
         );
         Judgement {
@@ -180,7 +183,7 @@ impl<'p> Line<'_, 'p> {
             return Outcome { reason, ..Outcome::new(Ruling::AskUser, rule) };
         }
         let assumes = self.assumptions(judged);
-        let redirects = assumes.iter().any(|found| matches!(found, Assumption::Editable(_)));
+        let redirects = has_edits(&assumes);
         let level = Some(self.level(judged, redirects));
         let intended = Some(self.intended_level(judged, redirects));
         // No rule allows a command that only reads. The line is reported with the rule that allows
@@ -492,6 +495,24 @@ impl<'p> Line<'_, 'p> {
             let start = redirection::folder_of(facts, effects);
             assumes.push(Assumption::Inside { start, folder: folder.clone() });
         }
+        // In plan mode, the user cannot allow more than this level.
+        let is_plan = self.query.mode == pollux_protocol::ApprovalMode::Plan;
+        let only_reads = judged.iter().all(|judged| judged.only_reads);
+        if only_reads && !is_plan && self.level(judged, has_edits(&assumes)) == ConfinementLevel::Inspect {
+            assumes.extend(self.read_files());
+        }
         assumes
+    }
+
+    /// Returns the condition that the files which the line reads can be read.
+    fn read_files(&self) -> Vec<Assumption> {
+        let start = redirection::folder_of(self.facts, self.query.effects);
+        let folder = match &self.read.folder {
+            None => start,
+            Some(Word::Literal(folder)) => lexical(&start, folder),
+            Some(_) => return Vec::new(),
+        };
+        let opened = self.read.commands.iter().flat_map(SimpleCommand::opened);
+        opened.map(|opened| Assumption::Readable { folder: folder.clone(), opened }).collect()
     }
 }

@@ -109,3 +109,77 @@ fn a_line_may_begin_with_cd_into_the_workspace_only() {
     let facts = Facts { home: Some(disk.root.clone()), ..disk.facts() };
     assert_eq!(decide(facts, "", "cd ~/src && ls", ApprovalMode::Default), "allow");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_a_command_could_not_read_is_asked_about() {
+    let disk = Disk::new();
+    let above = disk.root.parent().unwrap().to_owned();
+    for name in ["a.txt", "sub/b.txt", ".env", "../home/x.txt", "../home/.gitconfig"] {
+        disk.write(name, "x");
+    }
+    for name in ["../other/x", "../home/.cargo/registry/x", "../home/.cargo/credentials"] {
+        disk.write(name, "x");
+    }
+    std::os::unix::fs::symlink("../other/x", disk.root.join("link")).unwrap();
+    let home = above.join("home");
+    let facts = || {
+        let mut facts = Facts { home: Some(home.clone()), ..disk.facts() };
+        facts.protected.homes = vec![home.clone()];
+        facts
+    };
+    if !facts().confinement.inspects() {
+        return;
+    }
+    let (root, above) = (disk.root.display(), above.display());
+    for (line, expected) in [
+        ("cat a.txt sub/b.txt".to_owned(), "allow"),
+        (format!("cat {root}/a.txt"), "allow"),
+        ("grep -rn x .".to_owned(), "allow"),
+        ("cd sub && cat b.txt ../a.txt".to_owned(), "allow"),
+        ("cat /etc/hostname /etc/passwd /usr/bin/env".to_owned(), "allow"),
+        ("grep -r x /usr/include/linux/a.out.h".to_owned(), "allow"),
+        ("cat ~/.gitconfig ~/.cargo/registry/x".to_owned(), "allow"),
+        ("cat /proc/self/status /dev/null".to_owned(), "allow"),
+        ("cat < a.txt".to_owned(), "allow"),
+        ("cat ../missing ~/missing".to_owned(), "allow"),
+        ("ls -la .. ~ ../other".to_owned(), "allow"),
+        ("stat ../other/x ~/x.txt".to_owned(), "allow"),
+        ("find ../other -name x".to_owned(), "allow"),
+        ("echo ../other/x ~/x.txt".to_owned(), "allow"),
+        ("grep ../other/x a.txt".to_owned(), "allow"),
+        ("grep x ../other".to_owned(), "allow"),
+        ("sed -n s/x/y/p a.txt".to_owned(), "allow"),
+        ("head -n 5 a.txt".to_owned(), "allow"),
+        ("cat *.txt".to_owned(), "allow"),
+        ("git log -- a.txt".to_owned(), "allow"),
+        ("cat ../other/x".to_owned(), "ask_user"),
+        (format!("cat {above}/other/x"), "ask_user"),
+        ("head -n 5 a.txt ~/x.txt".to_owned(), "ask_user"),
+        ("cat link".to_owned(), "ask_user"),
+        ("cat .env".to_owned(), "ask_user"),
+        ("cat ~/.cargo/credentials".to_owned(), "ask_user"),
+        ("cat \"$HOME/x.txt\"".to_owned(), "ask_user"),
+        ("cat \"$PWD/../other/x\"".to_owned(), "ask_user"),
+        ("cat < ../other/x".to_owned(), "ask_user"),
+        ("cat a.txt | sort - ../other/x".to_owned(), "ask_user"),
+        ("grep -r x ../other".to_owned(), "ask_user"),
+        ("grep -Rn x ../other".to_owned(), "ask_user"),
+        ("rg x ../other".to_owned(), "ask_user"),
+        ("grep -e x ../other/x".to_owned(), "ask_user"),
+        ("grep --file=../other/x a.txt".to_owned(), "ask_user"),
+        ("wc --files0-from=../other/x".to_owned(), "ask_user"),
+        ("sed -n p ../other/x".to_owned(), "ask_user"),
+        ("timeout 5 cat ../other/x".to_owned(), "ask_user"),
+        ("cd sub && cat ../../other/x".to_owned(), "ask_user"),
+        ("cat ../other/*".to_owned(), "ask_user"),
+        ("git -C ../other log".to_owned(), "ask_user"),
+    ] {
+        assert_eq!(decide(facts(), "", &line, ApprovalMode::Default), expected, "{line}");
+        let plan = decide(facts(), "", &line, ApprovalMode::Plan);
+        assert_eq!(plan, decide(facts(), "", "cat a.txt", ApprovalMode::Plan), "{line}");
+    }
+    // Commands that a rule allows run at a level that reads everything.
+    let rule = ECHO.replace("echo", "cat");
+    assert_eq!(decide(facts(), &rule, "cat ../other/x", ApprovalMode::Default), "allow");
+}

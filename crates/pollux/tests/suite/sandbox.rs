@@ -563,39 +563,6 @@ fn git_configures_the_person_after_a_yes_only() {
 }
 
 #[test]
-fn a_reading_line_cannot_read_secrets_and_leaves_no_file() {
-    if !holds_here("inspect") {
-        return;
-    }
-    let stage = Stage::new();
-    stage.home.project_file(".env", "KEY=hush\n");
-    stage.home.project_file("file", "open\n");
-    let line = "cat file .env";
-    let call = reply().call("run_shell_command", json!({ "command": line }));
-    stage.server.stream(call).stream(reply().text("All is read."));
-    let before = names(&stage.home.project());
-    let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 200);
-    terminal.wait_for_text("All is read.", SOON);
-    let reported = stage.response();
-    assert!(reported.contains("open") && !reported.contains("hush"), "{reported}");
-    assert!(
-        reported.contains("at the level inspect, ") && reported.contains(".env "),
-        "{reported}"
-    );
-    assert_eq!(names(&stage.home.project()), before);
-    terminal.wait_for(|screen| screen.contents().trim_end().ends_with('>'), SOON);
-    terminal.send_key(Key::Ctrl('d'));
-    assert_eq!(terminal.wait_exit(SOON).exit_code(), 0);
-}
-
-fn names(folder: &Path) -> Vec<PathBuf> {
-    let mut names: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    names.sort();
-    names
-}
-
-#[test]
 fn a_command_at_protect_has_the_window_the_interrupt_and_its_exit_code() {
     if !holds_here("protect") {
         return;

@@ -1,5 +1,7 @@
 //! Walk along the words of a command, by the table of its program.
 
+use std::borrow::Cow;
+
 use super::model::Word;
 use super::programs::{Does, Inner, Unfamiliar};
 use super::table::{Form, Kind, Usage};
@@ -17,6 +19,8 @@ pub(super) struct Walk<'a> {
     operand_words: Vec<&'a Word>,
     /// Files that values of options and operands of the form [`Form::Write`] name.
     changed: Vec<String>,
+    /// Paths that values of options and operands of the form [`Form::Read`] name.
+    pub(super) read: Vec<Cow<'a, Word>>,
     /// True if one of the options that the usage requires is present.
     has_required: bool,
     pub(super) inner: Inner,
@@ -36,6 +40,7 @@ impl<'a> Walk<'a> {
             operands: 0,
             operand_words: Vec::new(),
             changed: Vec::new(),
+            read: Vec::new(),
             has_required: false,
             inner: Inner::default(),
             subcommand: None,
@@ -72,7 +77,11 @@ impl<'a> Walk<'a> {
                     has_options = false;
                     self.at += 1;
                 }
-                Some(option) if has_options => self.option(option)?,
+                Some(option) if has_options => match self.option(option) {
+                    // The arguments need not be known.
+                    Err(_) if self.usage.any_arguments => self.at += 1,
+                    result => result?,
+                },
                 _ if !self.usage.subcommands.is_empty() => return self.subcommand(word),
                 _ => {
                     self.operand(word)?;
@@ -172,8 +181,10 @@ impl<'a> Walk<'a> {
             return Err((self.at, Unfamiliar::Operand(value.to_owned())));
         }
         self.note(&kind.form);
-        if matches!(kind.form, Form::Write) {
-            self.changed.push(value.to_owned());
+        match kind.form {
+            Form::Write => self.changed.push(value.to_owned()),
+            Form::Read => self.read.push(Cow::Owned(Word::Literal(value.to_owned()))),
+            _ => {}
         }
         Ok(())
     }
@@ -263,7 +274,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes the next word, or all words that belong to it.
-    fn take(&mut self, form: &Form, word: &Word) -> Result<(), Stop> {
+    fn take(&mut self, form: &Form, word: &'a Word) -> Result<(), Stop> {
         if !Self::fits(form, word) {
             let runs = matches!(form, Form::Command | Form::Terminated | Form::Script);
             self.inner.is_computed |= runs;
@@ -271,6 +282,7 @@ impl<'a> Walk<'a> {
         }
         self.note(form);
         match form {
+            Form::Read => self.read.push(Cow::Borrowed(word)),
             Form::Script => self.inner.scripts.push(self.at),
             Form::Command => {
                 self.inner.commands.push((self.at, self.words.len()));
