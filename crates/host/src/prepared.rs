@@ -37,12 +37,14 @@ impl Prepared {
     /// local model if no service is configured.
     ///
     /// # Errors
+    /// [`SessionFailure::Untrusted`] for an approval mode that the folder does not permit;
     /// [`SessionFailure::Input`] if the session cannot be found, read or created;
     /// [`SessionFailure::Model`] if there is no usable model; [`SessionFailure::Config`] for limits
     /// that cannot be used.
     pub(crate) async fn new(setup: Setup) -> Result<Self, SessionsError> {
         let settings = setup.loaded.settings.values();
         let failed = |failure, session| context(failure, &settings, session);
+        setup.check_requested_mode().map_err(|failure| failed(failure, None))?;
         let choosing = move || setup.session().map(|chosen| (setup, chosen));
         let (mut setup, chosen) =
             blocking(choosing).await.map_err(|failure| failed(failure, None))?;

@@ -10,6 +10,7 @@
 //! | 52 | broken settings |
 //! | 53 | the limit of turns was reached |
 //! | 54 | a tool or the session log failed fatally (the disk is full, a change cannot be undone) |
+//! | 55 | an approval mode was requested that the untrusted folder does not permit |
 //! | 56 | the model was stuck in a loop |
 //! | 57 | a limit of the budget was reached |
 //! | 58 | the answer does not satisfy the required schema |
@@ -80,6 +81,10 @@ impl Failure {
 
     pub(crate) fn config(message: impl Into<String>) -> Self {
         Self { is_plain: true, ..Self::new("FatalConfigError", 52, message) }
+    }
+
+    pub(crate) fn untrusted(message: impl Into<String>) -> Self {
+        Self { is_plain: true, ..Self::new("FatalUntrustedWorkspaceError", 55, message) }
     }
 
     pub(crate) fn turn_limit(limit: TurnLimit) -> Self {
@@ -220,7 +225,10 @@ impl From<SessionFailure> for Failure {
             SessionFailure::Config(message) => Self::config(message),
             SessionFailure::Input(message) => Self::input(message),
             SessionFailure::Sandbox(message) => Self::sandbox(message),
-            SessionFailure::Log(message) => Self::tool(message),
+            SessionFailure::Log(message) | SessionFailure::ChangeNotReverted(message) => {
+                Self::tool(message)
+            }
+            SessionFailure::Untrusted(message) => Self::untrusted(message),
             SessionFailure::Model(error) => Self::model(&error),
             SessionFailure::General(message) => Self::general(message),
         }

@@ -3,13 +3,36 @@
 use pollux_config::{ApprovalRequest, Loaded};
 use pollux_protocol::{ApprovalMode, SessionFailure, SessionRequest};
 
-use super::Setup;
+use super::{Setup, SetupInput};
 use crate::options::RunOptions;
 
 impl Setup {
     /// Returns the options, settings and trust that determine the approval mode.
     pub(crate) fn approval_request(&self) -> ApprovalRequest {
         collect(&self.input.options, &self.input.request, &self.loaded)
+    }
+
+    /// Refuses a run without a user whose flags ask for automatic approvals in a folder that is not
+    /// trusted: it could do nothing, and a script would take that for success.
+    ///
+    /// # Errors
+    /// [`SessionFailure::Untrusted`].
+    pub(crate) fn check_requested_mode(&self) -> Result<(), SessionFailure> {
+        let ApprovalRequest { flag, yolo, trusted, .. } = self.approval_request();
+        let mode = flag.or(yolo.then_some(ApprovalMode::Yolo));
+        let approves = mode.filter(|mode| matches!(mode, ApprovalMode::AutoEdit | ApprovalMode::Yolo));
+        match approves {
+            Some(mode) if !trusted && !self.is_interactive() => {
+                let SetupInput { request, called_as, .. } = &self.input;
+                Err(SessionFailure::Untrusted(format!(
+                    "{} is not a trusted folder, so the approval mode \"{}\" is not available in it.\n\
+                     Trust the folder with {called_as} trust, or use --skip-trust for this run.",
+                    request.folder.display(),
+                    mode.as_str()
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn main_command(line: &Line<'_>, main: &Command) -> Result<(), String
     choices(line)?;
     limits(line)?;
     session_id(line)?;
+    policies(line)?;
     exclusions(line)
 }
 
@@ -54,7 +55,11 @@ pub(super) fn flags_of(line: &Line<'_>, path: &[&str], command: &Command) -> Res
     };
     unknown(line, command, &is_known)?;
     // `config` shows the values of the flags that override settings, whatever they are.
-    if is_config { Ok(()) } else { choices(line) }
+    if is_config {
+        return Ok(());
+    }
+    choices(line)?;
+    policies(line)
 }
 
 /// Checks the number of operands of the subcommand of this path.
@@ -223,6 +228,17 @@ fn session_id(line: &Line<'_>) -> Result<(), String> {
     Err(format!(
         "Invalid session ID \"{id}\": Only alphanumeric characters, dashes, and underscores are allowed."
     ))
+}
+
+/// Rejects flags that name no policy file. A script whose variable is empty would otherwise run
+/// without the rules that it asks for.
+fn policies(line: &Line<'_>) -> Result<(), String> {
+    for name in ["policy", "admin-policy"] {
+        if line.is_given(name) && line.list(name).iter().all(String::is_empty) {
+            return Err(format!("The --{name} option cannot be empty."));
+        }
+    }
+    Ok(())
 }
 
 fn exclusions(line: &Line<'_>) -> Result<(), String> {

@@ -28,6 +28,7 @@ const EXIT_STATUS: Entries = &[
         "54",
         "The disk is full, the session log could not be written, or a change of a protected file cannot be undone",
     ),
+    ("55", "An approval mode is requested that an untrusted folder does not permit"),
     ("56", "The model was in a loop"),
     ("57", "A limit of the budget was reached"),
     ("58", "The answer does not satisfy --output-schema"),

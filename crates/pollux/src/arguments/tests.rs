@@ -276,6 +276,10 @@ fn unusable_lines() {
             "Cannot use both --yolo (-y) and --approval-mode together. Use --approval-mode=yolo instead.",
         ),
         (&["--session-id", " "], "The --session-id option cannot be empty."),
+        (&["--policy", "", "-p", "x"], "The --policy option cannot be empty."),
+        (&["--policy="], "The --policy option cannot be empty."),
+        (&["--admin-policy", " , "], "The --admin-policy option cannot be empty."),
+        (&["policy", "list", "--policy", ""], "The --policy option cannot be empty."),
         (
             &["--session-id", "a/b"],
             "Invalid session ID \"a/b\": Only alphanumeric characters, dashes, and underscores are allowed.",

@@ -82,18 +82,41 @@ fn a_canary_hears_nothing_when_the_only_address_is_the_repositorys() {
     assert_eq!(canary.connections(), 0, "{}", run.report());
 }
 
+const OVERRIDDEN: &str =
+    "Approval mode overridden to \"default\" because the current folder is not trusted.";
+
 #[test]
-fn the_mode_is_default_whatever_is_asked_for() {
-    let message =
-        "Approval mode overridden to \"default\" because the current folder is not trusted.";
-    for mode in [&["-y"][..], &["--approval-mode", "auto_edit"], &["--approval-mode", "plan"]] {
+fn the_mode_is_default_whatever_plan_or_the_settings_ask_for() {
+    for (arguments, setting) in [(&["--approval-mode", "plan"][..], "default"), (&[], "auto_edit")] {
         let write = json!({"file_path": "a.txt", "content": "x"});
         let stage = Stage::with([reply().call("write_file", write), reply().text("hi")]);
-        let run = untrusted(&stage).args(mode).run();
+        stage.home.settings(&json!({"general": {"defaultApprovalMode": setting}}));
+        let run = untrusted(&stage).args(arguments).run();
         run.assert_code(0);
-        assert!(run.stderr_text().contains(message), "{mode:?}\n{}", run.report());
-        assert!(!stage.home.project().join("a.txt").exists(), "{mode:?}");
-        assert_eq!(stage.requests()[0].declared_tools(), FREE_TOOLS, "{mode:?}");
+        assert!(run.stderr_text().contains(OVERRIDDEN), "{setting}\n{}", run.report());
+        assert!(!stage.home.project().join("a.txt").exists(), "{setting}");
+        assert_eq!(stage.requests()[0].declared_tools(), FREE_TOOLS, "{setting}");
+    }
+}
+
+#[test]
+fn flags_for_automatic_approvals_end_the_run_with_55() {
+    let flags = [&["-y"][..], &["--yolo"], &["--approval-mode", "yolo"], &["--approval-mode=auto_edit"]];
+    for flags in flags {
+        for format in FORMATS {
+            let stage = Stage::new();
+            let run = untrusted(&stage).args(flags).args(["-o", format]).run();
+            run.assert_code(55);
+            let said = run.stderr_text();
+            assert!(said.contains(" is not a trusted folder, so the approval mode "), "{said}");
+            assert!(said.contains("pollux trust, or use --skip-trust for this run."), "{said}");
+            assert!(!said.contains("YOLO mode is enabled"), "{said}");
+            let out = run.stdout_text();
+            assert_eq!(out.contains("FatalUntrustedWorkspaceError"), format != "text", "{out}");
+            assert!(stage.requests().is_empty());
+            let stage = Stage::with([reply().text("hi")]);
+            untrusted(&stage).args(flags).args(["--skip-trust", "-o", format]).run().assert_code(0);
+        }
     }
 }
 
