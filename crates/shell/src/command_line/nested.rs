@@ -112,7 +112,7 @@ impl Expansion {
         // The line is parsed, but rules that deny must not rely on the list.
         let gap = match inner {
             _ if inner.is_out_of_reach => Some(Construct::CommandName),
-            _ if inner.may_run_input => Some(Construct::Script),
+            _ if inner.may_run_input || command.changes_shell() => Some(Construct::Script),
             _ => None,
         };
         if let Some(construct) = gap {

@@ -53,6 +53,12 @@ fn filters_interpreters_and_files_of_the_project_are_not_hidden() {
         "source venv/bin/activate",
         "unshare -r ls",
         "make -f x.mk",
+        "cat f | sed -e s/the/e/ -e '/e/d' | sed -n '/a/,/b/{p;d}'",
+        "cat f | sed 's/a e/b e/g; s/e$//'",
+        "cat f | split -l 100 - part",
+        "BASH_ENV=./env.sh bash x.sh",
+        "ENV=production node x.js",
+        "hash -r",
     ] {
         assert_eq!(line(text).hidden, None, "{text}");
     }
