@@ -8,7 +8,7 @@
 use std::str::Chars;
 
 /// Keys without a subsection that may change, in lower case.
-const FREE: [&str; 37] = [
+const FREE: [&str; 36] = [
     "user.name",
     "user.email",
     "user.signingkey",
@@ -20,7 +20,6 @@ const FREE: [&str; 37] = [
     "core.symlinks",
     "core.autocrlf",
     "core.eol",
-    "core.worktree",
     "core.sparsecheckout",
     "core.sparsecheckoutcone",
     "core.quotepath",
@@ -51,7 +50,7 @@ const FREE: [&str; 37] = [
 /// Sections with a subsection, and the keys in them that may change, in lower case.
 const FREE_IN: [(&str, &[&str]); 3] = [
     ("remote", &["fetch", "mirror", "partialclonefilter", "promisor", "prune", "push", "tagopt"]),
-    ("branch", &["description", "merge", "pushremote", "rebase", "remote"]),
+    ("branch", &["description", "merge", "rebase"]),
     ("submodule", &["active", "branch", "ignore", "shallow"]),
 ];
 
@@ -87,6 +86,10 @@ impl ConfigEntry {
             }
             Some(_) if self.section == "submodule" && key == "update" => {
                 ["checkout", "merge", "none", "rebase"].contains(&self.value.as_str())
+            }
+            // Git takes a remote that is not configured for an address.
+            Some(_) if self.section == "branch" && matches!(key, "remote" | "pushremote") => {
+                is_plain_address(&self.value)
             }
             Some(_) => FREE_IN
                 .iter()
@@ -292,6 +295,9 @@ mod tests {
             ("[remote \"o\"]\n\turl = --upload-pack=x\n", "remote.o.url"),
             ("[remote \"o\"]\n\tuploadpack = x\n", "remote.o.uploadpack"),
             ("[submodule \"x\"]\n\tupdate = !x\n", "submodule.x.update"),
+            ("[branch \"m\"]\n\tremote = ext::sh -c x\n", "branch.m.remote"),
+            ("[branch \"m\"]\n\tpushRemote = --exec=x\n", "branch.m.pushremote"),
+            ("[remote]\n\tpushDefault = ext::x\n", "remote.pushdefault"),
             ("[credential]\n\thelper = !x\n", "credential.helper"),
             ("[core]\n\tfsmonitor = a\\\nb\n", "core.fsmonitor"),
             ("[core]\n\tfilemode = true # \\\n\tfsmonitor = x\n", "core.fsmonitor"),
@@ -301,6 +307,8 @@ mod tests {
             ("[user]\n\tname = a\\\\\n[core]\n\tfsmonitor = x\n", "core.fsmonitor"),
             ("[core]\n\tfsmonitor\n", "core.fsmonitor"),
             ("[core]\n\tbare = true\n", "core.bare"),
+            // The next checkout would write start-up files.
+            ("[core]\n\tworktree = /home/me\n", "core.worktree"),
         ] {
             assert_eq!(after(added), Some(vec![name.to_owned()]), "{added}");
         }
