@@ -137,3 +137,15 @@ fn unseen_characters_are_spelt_out() {
         "a\\u{1b}[2K\tb\\u{a}\\u{202e}c\\u{200b}é"
     );
 }
+
+#[test]
+fn everything_that_unicode_calls_invisible_is_spelt_out() {
+    use regex_syntax::hir::{Class, HirKind};
+    let invisible = r"[[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]--[\p{Prepended_Concatenation_Mark}\x20\t]]";
+    let parsed = regex_syntax::parse(invisible).unwrap();
+    let HirKind::Class(Class::Unicode(class)) = parsed.kind() else { unreachable!() };
+    let letters = class.ranges().iter().flat_map(|range| range.start()..=range.end());
+    let shown: Vec<char> =
+        letters.filter(|letter| visible(&letter.to_string()).contains(*letter)).collect();
+    assert!(shown.is_empty(), "{:?}", shown.iter().map(|one| one.escape_unicode()).collect::<Vec<_>>());
+}
