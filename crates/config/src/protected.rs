@@ -16,14 +16,21 @@ use crate::{Environment, GEMINI_DIR, Places, dotenv};
 
 /// Start-up files of shells and sessions, and configuration of git and SSH, relative to a home
 /// directory.
-const IN_HOME: [(&str, Protection); 31] = [
+const IN_HOME: [(&str, Protection); 44] = [
     (".bash_aliases", Protection::StartUp),
+    (".bash_completion", Protection::StartUp),
+    (".bash_completion.d", Protection::StartUp),
     (".bash_login", Protection::StartUp),
     (".bash_logout", Protection::StartUp),
     (".bash_profile", Protection::StartUp),
     (".bashrc", Protection::StartUp),
+    (".bashrc.d", Protection::StartUp),
     (".cshrc", Protection::StartUp),
+    (".elvish", Protection::StartUp),
+    (".gnomerc", Protection::StartUp),
+    (".i3", Protection::StartUp),
     (".inputrc", Protection::StartUp),
+    (".kde/Autostart", Protection::StartUp),
     (".kshrc", Protection::StartUp),
     (".login", Protection::StartUp),
     (".logout", Protection::StartUp),
@@ -32,15 +39,21 @@ const IN_HOME: [(&str, Protection); 31] = [
     (".profile", Protection::StartUp),
     (".tcshrc", Protection::StartUp),
     (".xinitrc", Protection::StartUp),
+    (".xonshrc", Protection::StartUp),
     (".xprofile", Protection::StartUp),
+    (".xserverrc", Protection::StartUp),
     (".xsession", Protection::StartUp),
     (".xsessionrc", Protection::StartUp),
+    (".yash_profile", Protection::StartUp),
+    (".yashrc", Protection::StartUp),
     (".zlogin", Protection::StartUp),
     (".zlogout", Protection::StartUp),
     (".zprofile", Protection::StartUp),
     (".zshenv", Protection::StartUp),
     (".zshrc", Protection::StartUp),
+    (".local/share/bash-completion", Protection::StartUp),
     (".local/share/dbus-1", Protection::StartUp),
+    (".local/share/fish/vendor_conf.d", Protection::StartUp),
     (".local/share/nushell", Protection::StartUp),
     (".local/share/systemd", Protection::StartUp),
     ("Documents/PowerShell", Protection::StartUp),
@@ -51,13 +64,27 @@ const IN_HOME: [(&str, Protection); 31] = [
 ];
 
 /// Start-up and configuration files relative to a configuration folder such as `~/.config`.
-const IN_CONFIGURATION: [(&str, Protection); 7] = [
+const IN_CONFIGURATION: [(&str, Protection); 21] = [
     ("autostart", Protection::StartUp),
+    ("autostart-scripts", Protection::StartUp),
+    ("bash_completion", Protection::StartUp),
+    ("elvish", Protection::StartUp),
     ("environment.d", Protection::StartUp),
     ("fish", Protection::StartUp),
+    ("hypr", Protection::StartUp),
+    ("i3", Protection::StartUp),
+    ("labwc", Protection::StartUp),
     ("nushell", Protection::StartUp),
+    ("openbox", Protection::StartUp),
+    ("plasma-workspace", Protection::StartUp),
     ("powershell", Protection::StartUp),
+    ("river", Protection::StartUp),
+    ("sway", Protection::StartUp),
     ("systemd", Protection::StartUp),
+    ("uwsm", Protection::StartUp),
+    ("xonsh", Protection::StartUp),
+    ("yash", Protection::StartUp),
+    ("zsh", Protection::StartUp),
     ("git", Protection::Git),
 ];
 

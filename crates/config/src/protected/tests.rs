@@ -28,6 +28,11 @@ fn folders_that_variables_name_are_protected_like_those_of_the_home() {
     for (path, protection) in [
         ("/home/me/.bashrc", Protection::StartUp),
         ("/home/me/zsh/.zshrc", Protection::StartUp),
+        ("/home/me/.bash_completion", Protection::StartUp),
+        ("/home/me/.xserverrc", Protection::StartUp),
+        ("/home/me/.local/share/fish/vendor_conf.d", Protection::StartUp),
+        ("/home/me/.config/plasma-workspace", Protection::StartUp),
+        ("/home/me/etc/sway", Protection::StartUp),
         ("/home/me/.config/git", Protection::Git),
         ("/home/me/etc/git", Protection::Git),
         ("/home/me/etc/systemd", Protection::StartUp),
