@@ -20,7 +20,8 @@ impl Setup {
     pub(crate) fn check_requested_mode(&self) -> Result<(), SessionFailure> {
         let ApprovalRequest { flag, yolo, trusted, .. } = self.approval_request();
         let mode = flag.or(yolo.then_some(ApprovalMode::Yolo));
-        let approves = mode.filter(|mode| matches!(mode, ApprovalMode::AutoEdit | ApprovalMode::Yolo));
+        let approves =
+            mode.filter(|mode| matches!(mode, ApprovalMode::AutoEdit | ApprovalMode::Yolo));
         match approves {
             Some(mode) if !trusted && !self.is_interactive() => {
                 let SetupInput { request, called_as, .. } = &self.input;

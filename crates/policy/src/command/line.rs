@@ -118,10 +118,8 @@ impl<'p> Line<'_, 'p> {
         let outcome = self.with_auto_inspect(outcome, &parts);
         let Outcome { ruling, rule, reason, level, intended, assumes } = outcome;
         let confinement = &self.facts.confinement;
-        let (level, intended) = level.map_or_else(
-            || confinement.for_allowed(),
-            |level| (level, intended.unwrap_or(level)),
-        );
+        let (level, intended) = level
+            .map_or_else(|| confinement.for_allowed(), |level| (level, intended.unwrap_or(level)));
         Judgement {
             verdict: PolicyVerdict::of(ruling, rule),
             rule,
@@ -498,7 +496,10 @@ impl<'p> Line<'_, 'p> {
         // In plan mode, the user cannot allow more than this level.
         let is_plan = self.query.mode == pollux_protocol::ApprovalMode::Plan;
         let only_reads = judged.iter().all(|judged| judged.only_reads);
-        if only_reads && !is_plan && self.level(judged, has_edits(&assumes)) == ConfinementLevel::Inspect {
+        if only_reads
+            && !is_plan
+            && self.level(judged, has_edits(&assumes)) == ConfinementLevel::Inspect
+        {
             assumes.extend(self.read_files());
         }
         assumes

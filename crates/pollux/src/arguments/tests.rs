@@ -279,7 +279,6 @@ fn unusable_lines() {
         (&["--policy", "", "-p", "x"], "The --policy option cannot be empty."),
         (&["--policy="], "The --policy option cannot be empty."),
         (&["--admin-policy", " , "], "The --admin-policy option cannot be empty."),
-        (&["policy", "list", "--policy", ""], "The --policy option cannot be empty."),
         (
             &["--session-id", "a/b"],
             "Invalid session ID \"a/b\": Only alphanumeric characters, dashes, and underscores are allowed.",
@@ -451,6 +450,7 @@ fn incomplete_lines_of_subcommands() {
         (&["prompt", "show", "--yolo"], "Unknown argument: yolo"),
         (&["prompt", "show", "me"], "prompt show takes no further arguments."),
         (&["policy", "explain"], "policy explain requires a command line."),
+        (&["policy", "list", "--policy", ""], "The --policy option cannot be empty."),
         (&["policy", "list", "them"], "policy list takes no further arguments."),
         (&["policy", "explain", "--nope", "ls"], "Unknown argument: nope"),
         (&["completions"], "completions takes the name of one shell: bash, elvish, "),

@@ -105,11 +105,15 @@ impl Place {
         self.command(&words).output().unwrap()
     }
 
-    /// Returns all files with their contents and permissions.
+    /// Returns all files with their contents and permissions, except those of Pollux itself, which
+    /// keeps records of running commands.
     fn listing(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
         fn walk(folder: &Path, found: &mut Vec<(PathBuf, u32, Vec<u8>)>) {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
+                if path.ends_with(".gemini/pollux") {
+                    continue;
+                }
                 let info = fs::symlink_metadata(&path).unwrap();
                 let content = if info.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
                 found.push((path.clone(), info.permissions().mode(), content));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pollux_testkit::{Finished, reply};
+use pollux_testkit::{Finished, RunningProgram, reply};
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 use serde_json::json;
@@ -123,7 +123,7 @@ fn of_several_starts_one_reverts_and_reports() {
             stage.pollux(&["-p", "hello"]).spawn()
         })
         .collect();
-    let ended: Vec<Finished> = starts.into_iter().map(|start| start.wait()).collect();
+    let ended: Vec<Finished> = starts.into_iter().map(RunningProgram::wait).collect();
     let said: Vec<String> = ended.iter().map(Finished::stderr_text).collect();
     assert!(ended.iter().all(|run| run.assert_code(0).stdout_text() == "done\n"), "{said:?}");
     let reports = said.iter().filter(|said| said.contains("/.zshenv is new")).count();

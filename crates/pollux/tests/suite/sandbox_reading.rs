@@ -49,7 +49,10 @@ fn without_a_user_such_a_line_is_refused_and_a_rule_allows_it() {
     let stage = reading("cat ../other/notes");
     stage.prompt("text", "go").assert_code(0);
     let refused = stage.response();
-    assert!(refused.contains(REASON) && refused.contains("with a rule in ~/.gemini/policies"), "{refused}");
+    assert!(
+        refused.contains(REASON) && refused.contains("with a rule in ~/.gemini/policies"),
+        "{refused}"
+    );
     let stage = reading("cat ../other/notes");
     let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cat\"\n\
                 decision = \"allow\"\npriority = 100\n";

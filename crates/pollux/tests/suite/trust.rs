@@ -87,7 +87,8 @@ const OVERRIDDEN: &str =
 
 #[test]
 fn the_mode_is_default_whatever_plan_or_the_settings_ask_for() {
-    for (arguments, setting) in [(&["--approval-mode", "plan"][..], "default"), (&[], "auto_edit")] {
+    for (arguments, setting) in [(&["--approval-mode", "plan"][..], "default"), (&[], "auto_edit")]
+    {
         let write = json!({"file_path": "a.txt", "content": "x"});
         let stage = Stage::with([reply().call("write_file", write), reply().text("hi")]);
         stage.home.settings(&json!({"general": {"defaultApprovalMode": setting}}));
@@ -101,7 +102,8 @@ fn the_mode_is_default_whatever_plan_or_the_settings_ask_for() {
 
 #[test]
 fn flags_for_automatic_approvals_end_the_run_with_55() {
-    let flags = [&["-y"][..], &["--yolo"], &["--approval-mode", "yolo"], &["--approval-mode=auto_edit"]];
+    let flags =
+        [&["-y"][..], &["--yolo"], &["--approval-mode", "yolo"], &["--approval-mode=auto_edit"]];
     for flags in flags {
         for format in FORMATS {
             let stage = Stage::new();

@@ -147,5 +147,9 @@ fn everything_that_unicode_calls_invisible_is_spelt_out() {
     let letters = class.ranges().iter().flat_map(|range| range.start()..=range.end());
     let shown: Vec<char> =
         letters.filter(|letter| visible(&letter.to_string()).contains(*letter)).collect();
-    assert!(shown.is_empty(), "{:?}", shown.iter().map(|one| one.escape_unicode()).collect::<Vec<_>>());
+    assert!(
+        shown.is_empty(),
+        "{:?}",
+        shown.iter().map(|one| one.escape_unicode()).collect::<Vec<_>>()
+    );
 }

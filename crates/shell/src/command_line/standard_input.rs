@@ -143,9 +143,8 @@ impl SimpleCommand {
     pub(super) fn may_start_shell(&self, usage: &Usage, walk: &Walk<'_>, is_known: bool) -> bool {
         let has_command = !walk.inner.scripts.is_empty() || !walk.inner.commands.is_empty();
         let names_shell = || !is_known && self.words.iter().skip(1).any(names_shell);
-        let runs_in_sed = || {
-            self.base_name() == "sed" && !is_known && self.words.iter().skip(1).any(runs_in_sed)
-        };
+        let runs_in_sed =
+            || self.base_name() == "sed" && !is_known && self.words.iter().skip(1).any(runs_in_sed);
         if self.receives_input && (names_shell() || runs_in_sed()) {
             return true;
         }
@@ -194,7 +193,12 @@ fn names_shell(word: &Word) -> bool {
     };
     let is_option = text.starts_with('-');
     let count = if is_option { 3 } else { 1 };
-    values.iter().take(count).flatten().filter_map(|value| program(value)).any(|name| is_shell(&name))
+    values
+        .iter()
+        .take(count)
+        .flatten()
+        .filter_map(|value| program(value))
+        .any(|name| is_shell(&name))
 }
 
 /// Returns true for a script of sed that may have the command `e`, or the flag `e` of a

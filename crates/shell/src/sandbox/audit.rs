@@ -21,8 +21,8 @@ mod record;
 mod restore;
 
 pub(super) use record::AuditView;
-pub(super) use restore::{FileState, move_aside};
 use restore::restore;
+pub(super) use restore::{FileState, move_aside};
 
 /// Answers of the user about projects, in the private folder of Pollux. A command cannot write the
 /// file, but it may be able to replace the home directory.

@@ -93,6 +93,12 @@ pub(super) struct AuditRecord {
 }
 
 impl AuditRecord {
+    /// Creates the folder of the records.
+    pub(super) fn create_folder(places: &SandboxPlaces) {
+        // An error shows itself when a record is written.
+        pollux_fs::create_private_directories(&folder_in(&places.state)).ok();
+    }
+
     /// Writes a record. It is not synced: it is for the death of this process, not of the system.
     /// Returns `None` if it cannot be written; then the audit ends with this process.
     pub(super) fn write(places: &SandboxPlaces, audit: &SandboxAudit) -> Option<Self> {

@@ -26,10 +26,7 @@ pub(super) fn put_path(bytes: &mut Vec<u8>, path: &Path) {
     put_bytes(bytes, path.as_os_str().as_encoded_bytes());
 }
 
-pub(super) fn put_list<'a>(
-    bytes: &mut Vec<u8>,
-    paths: impl ExactSizeIterator<Item = &'a PathBuf>,
-) {
+pub(super) fn put_list<'a>(bytes: &mut Vec<u8>, paths: impl ExactSizeIterator<Item = &'a PathBuf>) {
     put_count(bytes, paths.len());
     for path in paths {
         put_path(bytes, path);

@@ -79,6 +79,8 @@ impl RunningAudit {
             return (None, found);
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        // The first record must not change the folders that the audit is about.
+        AuditRecord::create_folder(&spec.places);
         let audit = SandboxAudit::begin(spec);
         let is_same = |live: &&mut LiveAudit| live.audit == audit && live.places == spec.places;
         if let Some(live) = audits.live.iter_mut().find(is_same) {

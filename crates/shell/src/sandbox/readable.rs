@@ -20,8 +20,11 @@ pub fn is_closed_at_inspect(places: &SandboxPlaces, path: &Path, is_tree: bool) 
     if !is_content || is_own || !user_can_read(&real) {
         return false;
     }
-    let in_workspace =
-        places.workspace.iter().filter_map(|root| root.canonicalize().ok()).any(|root| real.starts_with(root));
+    let in_workspace = places
+        .workspace
+        .iter()
+        .filter_map(|root| root.canonicalize().ok())
+        .any(|root| real.starts_with(root));
     let may_be_secret = real.file_name().is_some_and(pollux_fs::may_be_secret);
     // The survey of the workspace takes time.
     if in_workspace && !may_be_secret {
@@ -31,7 +34,8 @@ pub fn is_closed_at_inspect(places: &SandboxPlaces, path: &Path, is_tree: bool) 
     let plan = SandboxPlan::new(&spec, &WorkspaceSurvey::of(spec.level, places));
     let is_in = |places: &[PathBuf]| {
         places.iter().any(|place| {
-            real.starts_with(place) || place.canonicalize().is_ok_and(|place| real.starts_with(place))
+            real.starts_with(place)
+                || place.canonicalize().is_ok_and(|place| real.starts_with(place))
         })
     };
     is_in(&plan.hidden) || !is_in(&plan.readable)

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::{FileState, Identity, SandboxAudit, SandboxChange, Watched, links};
+use crate::sandbox::SandboxPlaces;
 use crate::sandbox::encoding::{
     put_bytes, put_count, put_number, put_path, take, take_absolute_path, take_bytes, take_count,
     take_number, take_path,
 };
 use crate::sandbox::survey::{RepositoryPlaces, WorkspaceSurvey};
-use crate::sandbox::SandboxPlaces;
 
 /// Trust in the file numbers of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,9 @@ impl SandboxAudit {
 fn audited_paths(places: &SandboxPlaces) -> HashSet<PathBuf> {
     let mut paths = places.protected.clone();
     paths.push(places.state.join(super::CONSENT));
-    for repository in WorkspaceSurvey::of(pollux_protocol::ConfinementLevel::Protect, places).repositories {
+    for repository in
+        WorkspaceSurvey::of(pollux_protocol::ConfinementLevel::Protect, places).repositories
+    {
         let RepositoryPlaces { protected, links, configurations, .. } = repository;
         paths.extend([protected, links, configurations].concat());
     }
@@ -176,7 +178,11 @@ mod tests {
     use super::*;
 
     fn audit() -> SandboxAudit {
-        let identity = |link: Option<&str>| Identity { device: 1, inode: 1 << 40, link: link.map(PathBuf::from) };
+        let identity = |link: Option<&str>| Identity {
+            device: 1,
+            inode: 1 << 40,
+            link: link.map(PathBuf::from),
+        };
         let watched = |path: &str, identity| Watched {
             path: path.into(),
             identity,
@@ -191,7 +197,10 @@ mod tests {
                 watched("/home/.ssh", Some(identity(None))),
             ],
             configurations: vec![("/p/.git/config".into(), file)],
-            links: vec![("/w/.git".into(), FileState::Absent), ("/x/.git".into(), FileState::Other)],
+            links: vec![
+                ("/w/.git".into(), FileState::Absent),
+                ("/x/.git".into(), FileState::Other),
+            ],
         }
     }
 
