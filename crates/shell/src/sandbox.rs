@@ -14,9 +14,9 @@
 //!   caches, with the same covers, and adds Landlock and seccomp.
 //!
 //! Some changes cannot be blocked by a mount: creating a protected file that does not exist yet, or
-//! replacing a folder above it. [`RunningAudit`] detects these afterwards, and [`finish_left_behind`]
-//! does so for a run that was killed. Only Linux offers these mechanisms; on other systems only the
-//! level `none` is available.
+//! replacing a folder above it. [`RunningAudit`] detects these afterwards, and
+//! [`finish_left_behind`] does so for a run that was killed. Only Linux offers these mechanisms; on
+//! other systems only the level `none` is available.
 
 use std::sync::Arc;
 

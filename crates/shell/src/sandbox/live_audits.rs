@@ -188,8 +188,8 @@ fn is_audited(level: ConfinementLevel) -> bool {
     matches!(level, ConfinementLevel::Protect | ConfinementLevel::WorkspaceWrite)
 }
 
-/// Returns true if the places may be those of the same session. A session can get more folders while
-/// it runs, but keeps its first one.
+/// Returns true if the places may be those of the same session. A session can get more folders
+/// while it runs, but keeps its first one.
 fn are_of_one_session(one: &SandboxPlaces, other: &SandboxPlaces) -> bool {
     one.state == other.state && one.workspace.first() == other.workspace.first()
 }
