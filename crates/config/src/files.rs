@@ -5,13 +5,10 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use pollux_fs::{DirLock, EntryKind, Error, Expectation, RealPath, WriteOptions};
+use pollux_fs::{DirLock, EntryKind, Error, Expectation, HEAD_BYTES, RealPath, WriteOptions};
 
 /// Maximum time to wait for another process's lock.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-
-/// Number of bytes that are examined to detect binary files.
-const SNIFFED: usize = 8192;
 
 /// Text of a file, possibly truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +17,7 @@ pub(crate) struct ReadText {
     pub(crate) text: String,
     /// True if the file is longer than the limit.
     pub(crate) truncated: bool,
-    /// True if the first bytes contain a zero byte, which text files do not contain.
+    /// True if the file is not text.
     pub(crate) binary: bool,
 }
 
@@ -59,7 +56,7 @@ fn lossy_text(mut bytes: Vec<u8>, limit: usize) -> ReadText {
         bytes.truncate(limit);
         drop_partial_character(&mut bytes);
     }
-    let binary = bytes.iter().take(SNIFFED).any(|byte| *byte == 0);
+    let binary = pollux_fs::is_binary(&bytes[..bytes.len().min(HEAD_BYTES)]);
     ReadText { text: String::from_utf8_lossy(&bytes).into_owned(), truncated, binary }
 }
 

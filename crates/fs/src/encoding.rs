@@ -109,14 +109,16 @@ fn decode_unmarked(bytes: &[u8]) -> Decoded<'_> {
 }
 
 /// Returns true for UTF-8 with a few invalid bytes: any single-byte encoding would "fit" and show
-/// every accented letter as two characters.
+/// every accented letter as two characters. A character that is cut off at the end is no sign of
+/// another encoding.
 fn mostly_utf8(bytes: &[u8]) -> bool {
-    let (mut wide, mut broken) = (0_usize, 0_usize);
+    let (mut wide, mut broken, mut is_cut) = (0_usize, 0_usize, false);
     for chunk in bytes.utf8_chunks() {
         wide += chunk.valid().bytes().filter(|byte| *byte >= 0xC0).count();
         broken += usize::from(!chunk.invalid().is_empty());
+        is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|e| e.error_len().is_none());
     }
-    wide > broken
+    wide > broken - usize::from(is_cut)
 }
 
 fn decode_legacy(

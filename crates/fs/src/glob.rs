@@ -9,15 +9,19 @@ use crate::collation::collation_key;
 use crate::error::Result;
 use crate::exclusions::Exclusions;
 use crate::files::EntryKind;
+use crate::real::RealPath;
 use crate::rules::IgnoreRules;
 use crate::walk::{Cancel, Found, Root, Scope, WalkOptions, visit};
+use crate::workspace::{Access, Workspace};
 
 mod extended;
+mod named;
 mod pattern;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use extended::{ExtendedPattern, is_extended};
+pub(crate) use named::NamedFolders;
 use pattern::Pattern;
 pub(crate) use pattern::check_size;
 
@@ -37,6 +41,9 @@ pub struct GlobOptions<'a> {
     pub rules: Option<&'a IgnoreRules>,
     /// Excluded names, which are left out without counting.
     pub exclude: Option<&'a Exclusions>,
+    /// Workspace whose links are followed if the pattern names them and their targets may be read;
+    /// `None` to follow no links.
+    pub workspace: Option<&'a Workspace>,
     /// Time limit; after it the search returns the files found so far.
     pub time_limit: Option<Duration>,
 }
@@ -65,8 +72,8 @@ pub struct GlobResult {
 ///
 /// Syntax: `*`, `?`, `[…]`, `**`, `{a,b}`, and the extended groups `@(a|b)`, `?(a|b)`, `+(a|b)`,
 /// `*(a|b)`, `!(a|b)`. Names that begin with a dot are
-/// matched like others; folders and links are not matched. A pattern that is the name of an
-/// existing path matches only that path.
+/// matched like others; folders and links are not matched, but see [`GlobOptions::workspace`]. A
+/// pattern that is the name of an existing path matches only that path.
 ///
 /// # Errors
 /// [`Error::Pattern`](crate::Error::Pattern) if the pattern does not compile.
@@ -89,9 +96,17 @@ pub fn glob(
             continue;
         };
         let descend = |relative: &str| pattern.may_match_below(relative);
-        let scope = Scope { descend: &descend, ignored_budget: IGNORED_BUDGET, ..Scope::default() };
+        let named = |relative: &str| pattern.names_folder(relative);
+        let follow =
+            |relative: &str, path: &Path| readable(options.workspace, named, relative, path);
+        let scope = Scope {
+            descend: &descend,
+            follow: &follow,
+            ignored_budget: IGNORED_BUDGET,
+            ..Scope::default()
+        };
         let each = |found: &Found<'_>| {
-            // Links are not followed: their target has its own name, or is outside.
+            // The target of a link has its own name, or is outside.
             if found.kind != EntryKind::File || !pattern.matches(found.relative) {
                 return None;
             }
@@ -111,6 +126,19 @@ pub fn glob(
     result.files.dedup_by(|left, right| left.path == right.path);
     result.ignored = ignored.into_inner();
     Ok(result)
+}
+
+/// Returns the real path of a link to a folder if its path is `named` by a pattern and the
+/// workspace allows reading the target.
+pub(crate) fn readable(
+    workspace: Option<&Workspace>,
+    named: impl Fn(&str) -> bool,
+    relative: &str,
+    path: &Path,
+) -> Option<RealPath> {
+    let workspace = workspace.filter(|_| named(relative))?;
+    let real = workspace.check(path, Access::Read).ok()?;
+    real.info().is_ok_and(|info| info.kind == EntryKind::Directory).then_some(real)
 }
 
 /// Returns the file with its time of change.

@@ -83,9 +83,11 @@ pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     if IMAGES.contains(&mime) {
         return FileKind::Image(mime);
     }
+    // The head of a PDF may be text.
+    let is_binary = head.starts_with(b"%PDF-") || is_binary(head);
     let is_media = audio.is_some() || VIDEOS.contains(&mime) || is_sound(mime);
     match mime.split('/').next() {
-        Some("audio" | "video") if !is_binary(head) => return FileKind::Text,
+        Some("audio" | "video") if !is_binary => return FileKind::Text,
         Some("audio") if is_media => {
             return FileKind::Audio(audio.map_or(mime, |(_, known)| known));
         }
@@ -100,7 +102,7 @@ pub fn detect(path: &Path, head: &[u8]) -> FileKind {
     }
     match audio {
         Some((_, mime)) => FileKind::Audio(mime),
-        None if is_binary(head) => by_magic(head),
+        None if is_binary => by_magic(head),
         None => FileKind::Text,
     }
 }
@@ -122,26 +124,36 @@ fn by_magic(head: &[u8]) -> FileKind {
     }
 }
 
-/// Returns true if the first bytes of a file are not text: they contain a NUL near the start, or
-/// NULs without being UTF-8, or more than a tenth of control characters. Unicode with a byte order
-/// mark is text, as are legacy encodings. A log with a few NULs left by a crash is text.
+/// Returns true if bytes are not text, by the first [`HEAD_BYTES`] of them (all of a shorter file).
+/// This is the one rule for files, for searches, and for the output of commands.
+///
+/// Text is UTF-8 with at most as many NULs as other bytes, such as a source file that contains a
+/// NUL or a list of names that end with one. Several NULs in a row near the start are the padding
+/// of a binary format; later ones may be what a crash leaves in a log. Without NULs, text may be in
+/// any encoding. Text has at most a tenth of other control characters. Unicode with a byte order
+/// mark is always text.
 pub fn is_binary(head: &[u8]) -> bool {
     const START: usize = 512;
+    const PADDING: [u8; 4] = [0; 4];
     const MARKS: [&[u8]; 5] =
         [b"\xEF\xBB\xBF", b"\xFF\xFE\0\0", b"\0\0\xFE\xFF", b"\xFF\xFE", b"\xFE\xFF"];
     if MARKS.iter().any(|mark| head.starts_with(mark)) {
         return false;
     }
     let start = &head[..head.len().min(START)];
-    if head.starts_with(b"%PDF-") || start.contains(&0) || head.contains(&0) && !is_utf8(head) {
+    if start.windows(PADDING.len()).any(|bytes| bytes == PADDING) {
+        return true;
+    }
+    let nuls: usize = head.iter().map(|byte| usize::from(*byte == 0)).sum();
+    if nuls > 0 && (nuls * 2 > head.len() || !is_utf8(head)) {
         return true;
     }
     // The escape character is allowed, because coloured logs contain it.
-    let control = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
+    let control = |byte: &&u8| matches!(byte, 1..=6 | 14..=26 | 28..=31 | 127);
     head.iter().filter(control).count() * 10 > head.len()
 }
 
 /// Returns true for UTF-8, of which the last character may be cut off.
-fn is_utf8(head: &[u8]) -> bool {
+pub(crate) fn is_utf8(head: &[u8]) -> bool {
     std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
 }

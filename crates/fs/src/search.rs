@@ -14,16 +14,17 @@ use ignore::overrides::{Override, OverrideBuilder};
 use crate::error::{Error, Result};
 use crate::exclusions::Exclusions;
 use crate::files::EntryKind;
-use crate::glob::check_size;
+use crate::glob::{NamedFolders, check_size, readable};
 use crate::real::RealPath;
 use crate::rules::IgnoreRules;
 use crate::walk::{Cancel, Found, Root, Scope, WalkOptions, thread_count, visit};
+use crate::workspace::Workspace;
 
 mod file;
 #[cfg(test)]
 mod tests;
 
-use file::FileSearch;
+use file::{FileSearch, Searched};
 
 /// Maximum number of lines of context before or after a match.
 pub const MAX_CONTEXT: usize = 1000;
@@ -40,10 +41,13 @@ const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 pub struct SearchRequest<'a> {
     /// Regular expression, or plain text with `fixed_strings`.
     pub pattern: &'a str,
-    /// Real paths of files and folders: a path that contains a link is not found.
-    pub paths: &'a [PathBuf],
+    /// Files and folders.
+    pub paths: &'a [Root],
     /// Glob that files below folders must match: syntax of ignore files, a leading `!` excludes.
     pub include: Option<&'a str>,
+    /// Workspace whose links are followed if `include` names them and their targets may be read;
+    /// `None` to follow no links.
+    pub workspace: Option<&'a Workspace>,
     /// Pattern of lines that do not count as matches or context.
     pub exclude_pattern: Option<&'a str>,
     /// True to use the pattern as plain text.
@@ -74,11 +78,12 @@ pub struct SearchRequest<'a> {
 
 impl<'a> SearchRequest<'a> {
     /// Creates a case-insensitive search without context or rules, of at most 100 matches.
-    pub fn new(pattern: &'a str, paths: &'a [PathBuf]) -> Self {
+    pub fn new(pattern: &'a str, paths: &'a [Root]) -> Self {
         Self {
             pattern,
             paths,
             include: None,
+            workspace: None,
             exclude_pattern: None,
             fixed_strings: false,
             case_sensitive: false,
@@ -121,8 +126,10 @@ pub struct FileMatches {
 /// Result of [`search`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchResult {
-    /// Files with matches, in plain string order of the paths.
+    /// Text files with matches, in plain string order of the paths.
     pub files: Vec<FileMatches>,
+    /// Other files with a match, in the same order. Their content is not shown or counted.
+    pub binary: Vec<PathBuf>,
     /// Number of matches in all files.
     pub matches: usize,
     /// True if the limit of matches was reached, so that there may be more.
@@ -133,8 +140,9 @@ pub struct SearchResult {
     pub cancelled: bool,
 }
 
-/// Searches files line by line. Binary files and files that cannot be read are skipped; UTF-16 with
-/// a byte order mark is read as text.
+/// Searches files line by line. What is text, and in which encoding, is decided as for reading a
+/// file ([`detect`](crate::detect), [`decode`](crate::decode)). Of other files the result only has
+/// the path. Files that cannot be read are skipped.
 ///
 /// # Errors
 /// [`Error::Pattern`] if one of the patterns does not compile, is longer than
@@ -152,7 +160,14 @@ pub fn search(request: &SearchRequest<'_>, cancel: Cancel<'_>) -> Result<SearchR
     let (files, complete) = collect(request, include.as_ref(), cancel);
     let outcome = search_files(&file_search, &files, max_total, is_over);
     let mut result = SearchResult { truncated: outcome.full, ..SearchResult::default() };
-    for (_, file) in outcome.files {
+    for (_, searched) in outcome.files {
+        let file = match searched {
+            Searched::Text(file) => file,
+            Searched::Binary(path) => {
+                result.binary.push(path);
+                continue;
+            }
+        };
         let file = file_search.cut(file, max_total - result.matches);
         result.matches += file.matches;
         result.files.push(file);
@@ -175,22 +190,29 @@ fn compile_include(glob: &str) -> Result<Override> {
     built.map_err(|error| Error::Pattern(error.to_string()))
 }
 
+/// File to search.
+struct Target {
+    /// Path in the result.
+    path: PathBuf,
+    /// Real path, if it is another one.
+    real: Option<RealPath>,
+}
+
 /// Returns the files to search, sorted, and whether all were found. Takes at most two thirds of the
 /// time limit.
 fn collect(
     request: &SearchRequest<'_>,
     include: Option<&Override>,
     cancel: Cancel<'_>,
-) -> (Vec<PathBuf>, bool) {
+) -> (Vec<Target>, bool) {
     let (mut files, mut folders) = (Vec::new(), Vec::new());
-    for path in request.paths {
-        let real = RealPath::assumed(path);
-        match real.info().map(|info| info.kind) {
-            Ok(EntryKind::Directory) => folders.push(Root { path: path.clone(), real }),
+    for root in request.paths {
+        match root.real.info().map(|info| info.kind) {
+            Ok(EntryKind::Directory) => folders.push(root.clone()),
             Ok(EntryKind::File)
-                if !request.rules.is_some_and(|rules| rules.is_ignored(path, false)) =>
+                if !request.rules.is_some_and(|rules| rules.is_ignored(&root.path, false)) =>
             {
-                files.push(path.clone());
+                files.push(Target { path: root.path.clone(), real: Some(root.real.clone()) });
             }
             _ => {}
         }
@@ -208,25 +230,30 @@ fn collect(
     let named = |relative: &str, directory| {
         include.is_some_and(|include| include.matched(relative, directory).is_whitelist())
     };
+    let glob = request.include.filter(|glob| !glob.starts_with('!')).unwrap_or_default();
+    let folders_named = NamedFolders::new(glob.trim_start_matches('/'), true);
+    let is_named = |relative: &str| folders_named.contains(relative);
     let scope = Scope {
         descend: &|relative| !excluded(relative, true),
         reveal: &named,
+        follow: &|relative, path| readable(request.workspace, is_named, relative, path),
         ..Scope::default()
     };
     let each = |found: &Found<'_>| {
-        (found.kind == EntryKind::File && !excluded(found.relative, false)).then(|| found.path())
+        let is_searched = found.kind == EntryKind::File && !excluded(found.relative, false);
+        is_searched.then(|| Target { path: found.path(), real: found.other_real_path() })
     };
     let (below, complete) = visit(&folders, &options, &scope, cancel, &each);
     files.extend(below);
-    files.sort_unstable_by(|left, right| left.as_os_str().cmp(right.as_os_str()));
-    files.dedup();
+    files.sort_unstable_by(|left, right| left.path.as_os_str().cmp(right.path.as_os_str()));
+    files.dedup_by(|left, right| left.path == right.path);
     (files, complete)
 }
 
 /// Combined result of all threads.
 struct Outcome {
-    /// Matches with each file's index in the list.
-    files: Vec<(usize, FileMatches)>,
+    /// Files with matches, each with its index in the list.
+    files: Vec<(usize, Searched)>,
     /// True if the time limit or the caller ended the search.
     interrupted: bool,
     /// True if the maximum amount of text is kept.
@@ -236,7 +263,7 @@ struct Outcome {
 /// Searches the files in order until there are enough matches.
 fn search_files(
     search: &FileSearch,
-    files: &[PathBuf],
+    files: &[Target],
     max_total: usize,
     is_over: Cancel<'_>,
 ) -> Outcome {
@@ -250,15 +277,17 @@ fn search_files(
             && !interrupted.load(Ordering::Relaxed)
         {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = files.get(index) else { return };
-            let (found, broken_off) = search.run(&mut searcher, path, is_over);
+            let Some(file) = files.get(index) else { return };
+            let (found, broken_off) = search.run(&mut searcher, file, is_over);
             if broken_off {
                 interrupted.store(true, Ordering::Relaxed);
             }
-            if found.matches > 0 {
-                matches.fetch_add(found.matches, Ordering::Relaxed);
-                let bytes = found.lines.iter().map(|line| line.text.len()).sum();
-                kept.fetch_add(bytes, Ordering::Relaxed);
+            if let Some(found) = found {
+                if let Searched::Text(file) = &found {
+                    matches.fetch_add(file.matches, Ordering::Relaxed);
+                    let bytes = file.lines.iter().map(|line| line.text.len()).sum();
+                    kept.fetch_add(bytes, Ordering::Relaxed);
+                }
                 results.lock().unwrap_or_else(PoisonError::into_inner).push((index, found));
             }
         }

@@ -95,7 +95,7 @@ pub fn walk(roots: &[Root], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Wa
 
 /// Entry during a visit.
 pub(crate) struct Found<'a> {
-    folder: &'a Path,
+    folder: &'a Root,
     reader: &'a FolderReader,
     name: &'a OsStr,
     /// Path relative to the walk's root, separated by `/`.
@@ -108,7 +108,12 @@ pub(crate) struct Found<'a> {
 
 impl Found<'_> {
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder.join(self.name)
+        self.folder.path.join(self.name)
+    }
+
+    /// Returns the real path if it differs from the path.
+    pub(crate) fn other_real_path(&self) -> Option<RealPath> {
+        (self.folder.path != *self.folder.real).then(|| self.folder.real.below(self.name))
     }
 
     /// Returns information about the entry without following a link.
@@ -124,13 +129,16 @@ pub(crate) struct Scope<'a> {
     /// Function that returns true to include an entry although its name begins with a dot. Its
     /// arguments are the relative path, and true for a folder.
     pub(crate) reveal: &'a (dyn Fn(&str, bool) -> bool + Sync),
+    /// Function that returns the real folder of a link to walk into it. Its arguments are the
+    /// relative path and the path of the link.
+    pub(crate) follow: &'a (dyn Fn(&str, &Path) -> Option<RealPath> + Sync),
     /// Maximum number of ignored entries that are visited, too, so that they can be counted.
     pub(crate) ignored_budget: usize,
 }
 
 impl Default for Scope<'_> {
     fn default() -> Self {
-        Self { descend: &|_| true, reveal: &|_, _| false, ignored_budget: 0 }
+        Self { descend: &|_| true, reveal: &|_, _| false, follow: &|_, _| None, ignored_budget: 0 }
     }
 }
 
@@ -259,7 +267,7 @@ impl<'r> Walker<'r, '_> {
             let Some(ignored) = self.admit(job, &file_name, kind, &relative, from_rules) else {
                 continue;
             };
-            let (folder, name) = (&job.folder.path, &file_name);
+            let (folder, name) = (&job.folder, &file_name);
             let found = Found { folder, reader: &reader, name, relative: &relative, kind, ignored };
             results.extend(each(&found));
             if kind == EntryKind::Directory && (self.scope.descend)(&relative) {
@@ -269,9 +277,27 @@ impl<'r> Walker<'r, '_> {
                     .filter(|_| !ignored)
                     .map(|(root, folder)| (*root, folder.child(root, from_rules, exact)));
                 folders.push(Job { folder: job.folder.below(name), relative, rules, ignored });
+            } else if kind == EntryKind::Symlink && !ignored {
+                folders.extend(self.behind(found.path(), relative));
             }
         }
         folders
+    }
+
+    /// Returns the folder behind a link, if the link is to be followed. Its content is ignored by
+    /// the rules of the place where it really is.
+    fn behind(&self, path: PathBuf, relative: String) -> Option<Job<'r>> {
+        let is_excluded = |exclude: &Exclusions| exclude.covers_directory(&relative);
+        if self.options.exclude.is_some_and(is_excluded) || !(self.scope.descend)(&relative) {
+            return None;
+        }
+        let real = (self.scope.follow)(&relative, &path)?;
+        let is_ignored = |rules: &IgnoreRules| rules.is_ignored_at(&path, &real, true);
+        if self.options.rules.is_some_and(is_ignored) {
+            return None;
+        }
+        let rules = self.options.rules.and_then(|rules| rules.enter(&real));
+        Some(Job { folder: Root { path, real }, relative, rules, ignored: false })
     }
 
     /// Returns `None` for an entry that is left out, otherwise whether the entry is ignored (and

@@ -185,7 +185,9 @@ impl Glob {
             &self.params;
         let rules = self.context.ignore_rules(*respect_git_ignore, *respect_gemini_ignore);
         let exclude = Exclusions::for_glob().map_err(failure)?;
+        let workspace = self.context.workspace.get();
         let options = GlobOptions {
+            workspace: Some(&workspace),
             case_sensitive: *case_sensitive,
             rules: Some(&rules),
             exclude: Some(&exclude),

@@ -1,13 +1,14 @@
 //! `grep_search`: finds lines by a regular expression.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_fs::{
-    Access, EntryKind, Exclusions, MAX_PATTERN_BYTES, RealPath, SearchRequest, SearchResult,
+    Access, EntryKind, Exclusions, FileMatches, MAX_PATTERN_BYTES, RealPath, Root, SearchRequest,
+    SearchResult,
 };
 use pollux_protocol::{
     Args, Declaration, Display, Effects, Invocation, RunContext, SubjectArgument, Tool, ToolError,
@@ -224,8 +225,10 @@ impl Grep {
         let rules = (!params.no_ignore).then(|| self.context.ignore_rules(None, None));
         let exclude = if params.no_ignore { None } else { Some(Exclusions::for_search()?) };
         let lines = |count: Option<u64>| count.map(|count| count.min(MAX_MATCHES as u64) as usize);
-        let paths = [self.path.to_path_buf()];
+        let workspace = self.context.workspace.get();
+        let paths = [Root { path: self.path.to_path_buf(), real: self.path.clone() }];
         let request = SearchRequest {
+            workspace: Some(&workspace),
             include: params.include_pattern.as_deref().filter(|glob| !glob.is_empty()),
             exclude_pattern: params
                 .exclude_pattern
@@ -247,15 +250,18 @@ impl Grep {
         let cancelled = || stop.load(Ordering::Relaxed);
         let mut result = pollux_fs::search(&request, &cancelled)?;
         // A pattern can name a file that must not be read, such as `.env`.
-        let workspace = self.context.workspace.get();
         result.files.retain(|file| workspace.allows(&file.path, Access::Read));
+        result.binary.retain(|file| workspace.allows(file, Access::Read));
         result.matches = result.files.iter().map(|file| file.matches).sum();
         let Some(context) = self.automatic_context(&result) else { return Ok(result) };
         // The few files that matched are searched again, to get the lines around the matches.
-        let paths: Vec<PathBuf> = result.files.iter().map(|file| file.path.clone()).collect();
+        // A file may have become a link since; what is read now is what is checked here.
+        let root = |file: &FileMatches| Root::new(file.path.clone());
+        let is_allowed = |root: &Root| workspace.allows(&root.real, Access::Read);
+        let paths: Vec<Root> = result.files.iter().map(root).filter(is_allowed).collect();
         let again = SearchRequest { paths: &paths, context, rules: None, ..request };
         let richer = pollux_fs::search(&again, &cancelled)?;
-        Ok(SearchResult { truncated: result.truncated, timed_out: result.timed_out, ..richer })
+        Ok(SearchResult { files: richer.files, matches: richer.matches, ..result })
     }
 
     /// Returns the number of lines to show around each match if there are few matches and the call

@@ -59,7 +59,8 @@ pub struct LeftOutFiles {
 
 impl FileSearch<'_> {
     /// Finds the files that match `patterns` in the folders of the workspace. A pattern is a path,
-    /// a glob pattern, or a folder with everything in it. Links are not followed.
+    /// a glob pattern, or a folder with everything in it. Only links that a pattern names are
+    /// followed.
     ///
     /// # Errors
     /// [`Error::Pattern`] for an invalid pattern.
@@ -77,6 +78,7 @@ impl FileSearch<'_> {
             for pattern in patterns {
                 let (root, pattern) = self.meant(&root, pattern);
                 let options = GlobOptions {
+                    workspace: Some(self.workspace),
                     case_sensitive: false,
                     rules: Some(self.rules),
                     exclude: Some(&exclude),

@@ -159,7 +159,7 @@ fn a_link_out_of_the_project_is_read_only_once_it_was_agreed_to() {
 fn what_cannot_be_used_is_skipped() {
     let case = Case::new();
     fs::create_dir(case.home.path("work/GEMINI.md")).unwrap();
-    fs::write(case.home.path("work/AGENTS.md"), b"bin\0ary").unwrap();
+    fs::write(case.home.path("work/AGENTS.md"), b"bin\0\0\0\0ary").unwrap();
     let files = case.discover();
     assert!(files.project.is_empty());
     assert_eq!(files.warnings.len(), 1, "{:?}", files.warnings);

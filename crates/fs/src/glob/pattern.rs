@@ -6,6 +6,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::extended::{ExtendedPattern, is_extended};
+use super::named::NamedFolders;
 use crate::error::{Error, Result};
 
 /// Maximum length of a pattern, in bytes; longer ones are not written on purpose.
@@ -21,6 +22,7 @@ pub(super) struct Pattern {
     matcher: Matcher,
     /// Leading components without wildcards, in lower case unless case matters.
     fixed: Vec<String>,
+    named: NamedFolders,
     /// Maximum depth of a match in components; `None` if there is no limit.
     depth: Option<usize>,
     case_sensitive: bool,
@@ -103,6 +105,7 @@ impl Pattern {
         Ok(Some(Self {
             matcher,
             fixed: fixed.map(fold).collect(),
+            named: NamedFolders::new(&glob, case_sensitive),
             depth: (!unlimited).then_some(components.len()),
             case_sensitive,
         }))
@@ -113,6 +116,11 @@ impl Pattern {
             Matcher::Plain(plain) => plain.is_match(relative),
             Matcher::Extended(extended) => extended.matches(relative),
         }
+    }
+
+    /// Returns true if the pattern names the folder at `relative`, which may therefore be a link.
+    pub(super) fn names_folder(&self, relative: &str) -> bool {
+        self.named.contains(relative)
     }
 
     /// Returns true if a match can be in the folder at `relative` or deeper.

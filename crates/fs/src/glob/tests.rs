@@ -130,6 +130,48 @@ fn links_are_left_out() {
     assert_eq!(found(&root, "*.md", &GlobOptions::default()).0, ["README.md"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn links_that_the_pattern_names_are_followed() {
+    use std::os::unix::fs::symlink;
+    let (_dir, root) = sample();
+    let (_other, outside) = sample();
+    fs::write(root.join("target/doc.md"), "").unwrap();
+    fs::write(root.join("src/.gitignore"), "lib.rs\n").unwrap();
+    for (target, link) in [
+        ("src", "code"),
+        ("code", "again"),
+        (".", "self"),
+        ("..", "src/up"),
+        ("target", "built"),
+        (".git", "git"),
+        (outside.to_str().unwrap(), "out"),
+        ("ring", "ring"),
+    ] {
+        symlink(target, root.join(link)).unwrap();
+    }
+    let workspace = Workspace::new(root.clone(), root.join("temp"));
+    let rules = IgnoreRules::new(&root, &IgnoreOptions::default());
+    let options =
+        GlobOptions { rules: Some(&rules), workspace: Some(&workspace), ..GlobOptions::default() };
+    for (pattern, expected) in [
+        ("code/**/*.rs", &["code/main.rs"][..]),
+        ("again/*.rs", &["again/main.rs"]),
+        ("{code,app}/main.rs", &["code/main.rs"]),
+        ("*/up/*.md", &["src/up/README.md"]),
+        ("self/self/*.md", &["self/self/README.md"]),
+        ("*/main.rs", &["src/main.rs"]),
+        ("self/**/*.md", &["self/README.md"]),
+        ("built/*", &[]),
+        ("git/*", &[]),
+        ("out/**/*.md", &[]),
+        ("ring/*", &[]),
+    ] {
+        assert_eq!(found(&root, pattern, &options).0, expected, "{pattern}");
+    }
+    assert!(found(&root, "code/*.rs", &GlobOptions::default()).0.is_empty());
+}
+
 #[test]
 fn recent_files_come_first() {
     let now = SystemTime::UNIX_EPOCH + RECENT * 100;

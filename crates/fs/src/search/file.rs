@@ -1,8 +1,7 @@
 //! Search in one file: the matching lines and the lines around them.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
@@ -12,15 +11,24 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::{
     FileMatches, MAX_CONTEXT, MAX_KEPT_BYTES, MAX_LINE_BYTES, MAX_PATTERN_BYTES, MatchLine,
-    SearchRequest,
+    SearchRequest, Target,
 };
 use crate::error::{Error, Result};
+use crate::kind::{FileKind, HEAD_BYTES, detect, is_utf8};
 use crate::real::RealPath;
+use crate::text::decode;
 use crate::walk::Cancel;
 
 /// Maximum length of a line with the context before it; a file with a longer line counts as
 /// unreadable.
 const MAX_BUFFER: usize = 64 * 1024 * 1024;
+
+/// Maximum size of a file in another encoding than UTF-8 that is decoded for the search, in bytes;
+/// in a larger one, only the characters of ASCII are found. The limit of `read_file` is the same.
+const MAX_DECODED_BYTES: u64 = 20 * 1024 * 1024;
+
+/// Number of bytes that are searched of a file that is not text.
+const MAX_BINARY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum memory of one compiled expression, in bytes. The time to compile is proportional to it,
 /// and a few letters (`\w{400}`) can require any amount.
@@ -77,38 +85,37 @@ impl FileSearch {
     }
 
     /// Creates a searcher that can be reused for many files.
-    pub(super) fn searcher(&self) -> Searcher {
-        SearcherBuilder::new()
+    pub(super) fn searcher(&self) -> FileSearcher {
+        let searcher = SearcherBuilder::new()
             .line_number(true)
             .before_context(self.before)
             .after_context(self.after)
-            .binary_detection(BinaryDetection::quit(0))
+            .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_BUFFER))
-            .build()
+            .build();
+        FileSearcher { searcher, head: Vec::with_capacity(HEAD_BYTES) }
     }
 
-    /// Searches one file; a binary or unreadable file has no matches. Also returns whether
+    /// Searches one file. Returns `None` if it has no match or cannot be read, and whether
     /// `is_over` ended the search.
     pub(super) fn run(
         &self,
-        searcher: &mut Searcher,
-        path: &Path,
+        searcher: &mut FileSearcher,
+        Target { path, real }: &Target,
         is_over: Cancel<'_>,
-    ) -> (FileMatches, bool) {
-        let mut collector = Collector::new(self);
-        let outcome = RealPath::assumed(path).open_listed().map(|file| {
-            searcher.search_reader(&self.matcher, Guarded { file, is_over }, &mut collector)
-        });
-        let (readable, broken_off) = match outcome {
-            Ok(Ok(())) => (true, false),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => (true, true),
-            Ok(Err(_)) | Err(_) => (false, false),
+    ) -> (Option<Searched>, bool) {
+        let real = real.clone().unwrap_or_else(|| RealPath::assumed(path));
+        let mut found = Found { search: self, text: None, is_in_binary: false };
+        let (is_readable, is_broken_off) = match found.search(searcher, path, &real, is_over) {
+            Ok(()) => (true, false),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => (true, true),
+            Err(_) => (false, false),
         };
-        if collector.binary || !readable {
-            collector = Collector::new(self);
-        }
-        let Collector { lines, matches, .. } = collector;
-        (FileMatches { path: path.into(), lines, matches }, broken_off)
+        (found.into_searched(path).filter(|_| is_readable), is_broken_off)
+    }
+
+    fn is_excluded(&self, line: &[u8]) -> bool {
+        self.exclude.as_ref().is_some_and(|exclude| exclude.is_match(line))
     }
 
     /// Removes a file's lines after its `limit`th match and that match's context.
@@ -129,13 +136,81 @@ impl FileSearch {
     }
 }
 
+/// Matches of one file so far.
+struct Found<'a> {
+    search: &'a FileSearch,
+    text: Option<Collector<'a>>,
+    is_in_binary: bool,
+}
+
+impl Found<'_> {
+    fn search(
+        &mut self,
+        FileSearcher { searcher, head }: &mut FileSearcher,
+        path: &Path,
+        real: &RealPath,
+        is_over: Cancel<'_>,
+    ) -> io::Result<()> {
+        let file = real.open_listed().map_err(io::Error::other)?;
+        let mut file = Guarded { file, is_over };
+        head.clear();
+        file.by_ref().take(HEAD_BYTES as u64).read_to_end(head)?;
+        let search = self.search;
+        let matcher = &search.matcher;
+        if !matches!(detect(path, head), FileKind::Text | FileKind::Svg) {
+            return searcher.search_reader(matcher, head.chain(file).take(MAX_BINARY_BYTES), self);
+        }
+        let collector = self.text.insert(Collector::new(search));
+        let is_whole = head.len() < HEAD_BYTES;
+        let is_plain = if is_whole { std::str::from_utf8(head).is_ok() } else { is_utf8(head) };
+        let bytes = if is_plain { None } else { real.read_bytes(MAX_DECODED_BYTES).ok() };
+        let Some(bytes) = bytes else {
+            return searcher.search_reader(matcher, head.chain(file), collector);
+        };
+        let (text, _) = decode(&bytes);
+        let text = Guarded { file: text.as_bytes(), is_over };
+        searcher.search_reader(matcher, text, collector)
+    }
+
+    fn into_searched(self, path: &Path) -> Option<Searched> {
+        let Some(Collector { lines, matches, .. }) = self.text else {
+            return self.is_in_binary.then(|| Searched::Binary(path.into()));
+        };
+        let file = FileMatches { path: path.into(), lines, matches };
+        (matches > 0).then_some(Searched::Text(file))
+    }
+}
+
+/// Notes only whether a file that is not text has a match.
+impl Sink for Found<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.is_in_binary = !self.search.is_excluded(found.bytes());
+        Ok(!self.is_in_binary)
+    }
+}
+
+/// Searcher with a buffer for the first bytes of a file.
+pub(super) struct FileSearcher {
+    searcher: Searcher,
+    head: Vec<u8>,
+}
+
+/// File with a match.
+pub(super) enum Searched {
+    Text(FileMatches),
+    /// Path of a file that is not text.
+    Binary(PathBuf),
+}
+
 /// File whose reading ends at the time limit, however large the file is.
-struct Guarded<'a> {
-    file: File,
+struct Guarded<'a, R> {
+    file: R,
     is_over: Cancel<'a>,
 }
 
-impl Read for Guarded<'_> {
+impl<R: Read> Read for Guarded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if (self.is_over)() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -150,7 +225,6 @@ struct Collector<'a> {
     lines: Vec<MatchLine>,
     matches: usize,
     bytes: usize,
-    binary: bool,
     /// Number of the last line that counted as a match.
     last_match: u64,
     /// Index in `lines` at which the context before the next match begins.
@@ -160,11 +234,7 @@ struct Collector<'a> {
 impl<'a> Collector<'a> {
     fn new(search: &'a FileSearch) -> Self {
         let (lines, lead_in) = (Vec::new(), None);
-        Self { search, lines, matches: 0, bytes: 0, binary: false, last_match: 0, lead_in }
-    }
-
-    fn is_excluded(&self, line: &[u8]) -> bool {
-        self.search.exclude.as_ref().is_some_and(|exclude| exclude.is_match(line))
+        Self { search, lines, matches: 0, bytes: 0, last_match: 0, lead_in }
     }
 
     fn is_full(&self) -> bool {
@@ -195,7 +265,7 @@ impl Sink for Collector<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let lead_in = self.lead_in.take();
-        if self.is_excluded(found.bytes()) {
+        if self.search.is_excluded(found.bytes()) {
             if let Some(start) = lead_in {
                 self.lines.truncate(start);
             }
@@ -218,21 +288,16 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
             self.lead_in.get_or_insert(self.lines.len());
-            if !self.is_excluded(context.bytes()) {
+            if !self.search.is_excluded(context.bytes()) {
                 self.push(number, context.bytes(), false);
             }
             return Ok(true);
         }
         // The searcher also reports the lines after an excluded match here.
         let last_wanted = self.last_match + self.search.after as u64;
-        if self.matches > 0 && number <= last_wanted && !self.is_excluded(context.bytes()) {
+        if self.matches > 0 && number <= last_wanted && !self.search.is_excluded(context.bytes()) {
             self.push(number, context.bytes(), false);
         }
         Ok(!self.is_full() || number < last_wanted)
-    }
-
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
-        self.binary = true;
-        Ok(false)
     }
 }

@@ -29,7 +29,7 @@ fn flat(root: &Path, result: &SearchResult) -> Vec<String> {
 }
 
 fn run(root: &Path, pattern: &str, set: impl FnOnce(&mut SearchRequest<'_>)) -> Vec<String> {
-    let paths = [root.to_path_buf()];
+    let paths = [Root::new(root.to_path_buf())];
     let mut request = SearchRequest::new(pattern, &paths);
     set(&mut request);
     flat(root, &search(&request, NEVER).unwrap())
@@ -42,16 +42,19 @@ fn finds_lines_in_path_order() {
         ("a/x.rs", b"let foo = 1;\r\n"),
         ("a-b", b"foo\n"),
         (".hidden", b"foo\n"),
-        ("binary", b"foo\n\0foo\n"),
+        ("binary", b"foo\n\0\0\0\0foo\n"),
         ("utf16", b"\xFF\xFEf\0o\0o\0\n\0"),
         ("latin", b"foo \xE9\n"),
+        ("nul.ts", b"foo = 'a\0b'\n"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rfoo"),
     ]);
     let all = [
         "a-b:1:foo",
         "a/x.rs:1:let foo = 1;",
         "b.txt:1:Foo",
         "b.txt:3:foo bar",
-        "latin:1:foo \u{FFFD}",
+        "latin:1:foo \u{E9}",
+        "nul.ts:1:foo = 'a\0b'",
         "utf16:1:foo",
     ];
     assert_eq!(run(&root, "foo", |_| ()), all);
@@ -59,7 +62,7 @@ fn finds_lines_in_path_order() {
     assert_eq!(run(&root, "foo", |request| request.hidden = true)[0], ".hidden:1:foo");
     assert_eq!(run(&root, "foo", |request| request.include = Some("*.rs")), [all[1]]);
     assert_eq!(run(&root, "foo", |request| request.include = Some("a/**")), [all[1]]);
-    assert_eq!(run(&root, "foo", |request| request.include = Some("!a")).len(), 5);
+    assert_eq!(run(&root, "foo", |request| request.include = Some("!a")).len(), 6);
     assert_eq!(
         run(&root, "foo", |request| request.exclude_pattern = Some("BAR|let")),
         [all[0], all[2], all[4], all[5]]
@@ -102,7 +105,7 @@ fn context_and_limits() {
         "lines around matches are left out too"
     );
 
-    let paths = [root.clone()];
+    let paths = [Root::new(root.clone())];
     let mut request = SearchRequest::new("hit", &paths);
     request.max_total = 3;
     let result = search(&request, NEVER).unwrap();
@@ -126,6 +129,7 @@ fn rules_and_exclusions_apply_to_files_named_too() {
     let rules = IgnoreRules::new(&root, &IgnoreOptions::default());
     let exclude = Exclusions::for_search().unwrap();
     let paths = [root.clone(), root.join("secret"), root.join("src/x"), root.join("missing")];
+    let paths = paths.map(Root::new);
     let mut request = SearchRequest::new("hit", &paths);
     (request.rules, request.exclude) = (Some(&rules), Some(&exclude));
     assert_eq!(flat(&root, &search(&request, NEVER).unwrap()), ["src/x:1:hit"]);
@@ -135,7 +139,7 @@ fn rules_and_exclusions_apply_to_files_named_too() {
 
 #[test]
 fn bad_patterns_are_errors() {
-    let paths = [PathBuf::from("/nowhere")];
+    let paths = [Root::new(PathBuf::from("/nowhere"))];
     for bad in ["(", "a\nb", "(?=x)", "x{99999999}", r"\w{400}"] {
         assert!(
             matches!(search(&SearchRequest::new(bad, &paths), NEVER), Err(Error::Pattern(_))),
@@ -167,7 +171,7 @@ fn huge_lines_are_cut_at_a_character() {
 #[test]
 fn time_limit_and_cancel_are_distinguished() {
     let (_dir, root) = tree(&[("a", b"hit\n")]);
-    let paths = [root];
+    let paths = [Root::new(root)];
     let mut request = SearchRequest::new("hit", &paths);
     request.time_limit = Some(Duration::ZERO);
     let result = search(&request, NEVER).unwrap();
@@ -199,9 +203,69 @@ proptest! {
 fn a_flood_of_context_is_cut_and_reported() {
     let line = format!("hit {}\n", "x".repeat(8000));
     let (_dir, root) = tree(&[("a", line.repeat(3000).as_bytes())]);
-    let paths = [root];
+    let paths = [Root::new(root)];
     let mut request = SearchRequest::new("hit", &paths);
     request.max_total = usize::MAX;
     let result = search(&request, NEVER).unwrap();
     assert!(result.truncated && result.matches < 3000 && result.matches > 1000);
+}
+
+#[test]
+fn binary_files_are_named_only() {
+    let (_dir, root) = tree(&[
+        ("a.bin", b"\0\0\0\0 foo \xFF"),
+        ("b.bin", b"\0\0\0\0 bar \xFF"),
+        ("c.txt", b"foo\n"),
+        ("d.bin", b"\0\0\0\0 foo not"),
+        ("e.txt", b"foo\n"),
+        ("f.bin", b"\0\0\0\0 foo"),
+    ]);
+    let paths = [Root::new(root.clone())];
+    let request =
+        SearchRequest { exclude_pattern: Some("not"), ..SearchRequest::new("foo", &paths) };
+    let result = search(&request, NEVER).unwrap();
+    assert_eq!(flat(&root, &result), ["c.txt:1:foo", "e.txt:1:foo"]);
+    assert_eq!(result.binary, [root.join("a.bin"), root.join("f.bin")]);
+    // What comes after the last match that is reported is not reported either.
+    let limited = search(&SearchRequest { max_total: 1, ..request }, NEVER).unwrap();
+    assert_eq!((limited.matches, limited.binary), (1, vec![root.join("a.bin")]));
+    let named = [Root::new(root.join("a.bin"))];
+    let result = search(&SearchRequest::new("foo", &named), NEVER).unwrap();
+    assert_eq!(result.binary, [root.join("a.bin")]);
+}
+
+#[test]
+fn text_is_searched_as_it_is_read() {
+    let (_dir, root) = tree(&[
+        ("latin", b"caf\xE9"),
+        ("utf16", b"\xFE\xFF\0c\0a\0f\0\xE9"),
+        ("utf32", b"\xFF\xFE\0\0c\0\0\0a\0\0\0f\0\0\0\xE9\0\0\0"),
+        ("utf8", "\u{FEFF}café".as_bytes()),
+    ]);
+    let all = ["latin:1:café", "utf16:1:café", "utf32:1:café", "utf8:1:café"];
+    assert_eq!(run(&root, "^café$", |_| ()), all);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_the_include_names_are_followed() {
+    use std::os::unix::fs::symlink;
+    let (_dir, root) = tree(&[("store/docs/g/a.md", b"foo\n"), ("w/x.md", b"foo\n")]);
+    let (_other, outside) = tree(&[("secret.md", b"foo\n")]);
+    symlink("store/docs", root.join("docs")).unwrap();
+    symlink(".", root.join("w/self")).unwrap();
+    symlink(outside, root.join("out")).unwrap();
+    let workspace = Workspace::new(root.clone(), root.join("temp"));
+    let paths = [Root::new(root.clone())];
+    let found = |include| {
+        let request = SearchRequest::new("foo", &paths);
+        let (include, workspace) = (Some(include), Some(&workspace));
+        let request = SearchRequest { include, workspace, ..request };
+        flat(&root, &search(&request, NEVER).unwrap())
+    };
+    assert_eq!(found("docs/**/*.md"), ["docs/g/a.md:1:foo"]);
+    assert_eq!(found("/docs/g/*.md"), ["docs/g/a.md:1:foo"]);
+    assert_eq!(found("w/self/**"), ["w/self/x.md:1:foo"]);
+    assert_eq!(found("*.md"), ["store/docs/g/a.md:1:foo", "w/x.md:1:foo"]);
+    assert!(found("out/**").is_empty());
 }

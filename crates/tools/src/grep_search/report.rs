@@ -1,7 +1,7 @@
 //! Report of the matches.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pollux_fs::{FileMatches, MatchLine, SearchResult};
 use pollux_protocol::{Display, ToolOutput};
@@ -14,6 +14,8 @@ use super::Params;
 const MAX_LINE_LENGTH: usize = 2000;
 /// Text appended to a line that was cut.
 const CUT: &str = "... [truncated]";
+/// Maximum number of binary files that are named.
+const MAX_BINARY_FILES: usize = 10;
 
 /// Returns the result for model and user. Paths are relative to `base`.
 pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> ToolOutput {
@@ -21,6 +23,7 @@ pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> Too
     let pattern = &params.pattern;
     if result.files.is_empty() {
         let text = format!("No matches found for pattern \"{pattern}\" {place}.");
+        let text = text + &binary_files(result, base);
         return ToolOutput::quiet(text)
             .display(Display::Structured(json!({"summary": "No matches found", "matches": []})));
     }
@@ -35,6 +38,7 @@ pub(super) fn output(result: &SearchResult, params: &Params, base: &Path) -> Too
     } else {
         matches(result, &format!("for pattern \"{pattern}\" {place}{limited}"), base)
     };
+    text.push_str(&binary_files(result, base));
     if result.timed_out {
         text.push_str(
             "\n\nThe search exceeded the time limit and was ended early: there may be more matches.",
@@ -58,7 +62,7 @@ fn place(params: &Params) -> String {
 
 fn names(result: &SearchResult, of_what: &str, base: &Path) -> (String, String) {
     let count = result.files.len();
-    let paths: Vec<String> = result.files.iter().map(|file| relative(file, base)).collect();
+    let paths: Vec<String> = result.files.iter().map(|file| relative(&file.path, base)).collect();
     let text = format!("Found {count} files with matches {of_what}:\n{}", paths.join("\n"));
     (text, format!("Found {count} files"))
 }
@@ -69,7 +73,7 @@ fn matches(result: &SearchResult, of_what: &str, base: &Path) -> (String, String
     let mut text = format!("Found {count} {noun} {of_what}:\n---\n");
     for file in &result.files {
         // Writing to a string cannot fail.
-        writeln!(text, "File: {}", relative(file, base)).unwrap_or_default();
+        writeln!(text, "File: {}", relative(&file.path, base)).unwrap_or_default();
         for line in &file.lines {
             let sign = if line.is_match { ':' } else { '-' };
             writeln!(text, "L{}{sign} {}", line.number, shortened(line)).unwrap_or_default();
@@ -80,8 +84,19 @@ fn matches(result: &SearchResult, of_what: &str, base: &Path) -> (String, String
     (text, format!("Found {count} {noun}"))
 }
 
+/// Returns one line for each file with a match that is not text, in the form of GNU grep.
+fn binary_files(result: &SearchResult, base: &Path) -> String {
+    let named = result.binary.iter().take(MAX_BINARY_FILES);
+    let line = |path: &PathBuf| format!("\n{}: binary file matches", relative(path, base));
+    let more = match result.binary.len().saturating_sub(MAX_BINARY_FILES) {
+        0 => String::new(),
+        more => format!("\n... and {more} more binary files with matches"),
+    };
+    named.map(line).collect::<String>() + &more
+}
+
 fn displayed(file: &FileMatches, base: &Path) -> impl Iterator<Item = Value> {
-    let (relative, absolute) = (relative(file, base), file.path.display().to_string());
+    let (relative, absolute) = (relative(&file.path, base), file.path.display().to_string());
     file.lines.iter().filter(|line| line.is_match).map(move |line| {
         json!({
             "filePath": relative,
@@ -92,8 +107,8 @@ fn displayed(file: &FileMatches, base: &Path) -> impl Iterator<Item = Value> {
     })
 }
 
-fn relative(file: &FileMatches, base: &Path) -> String {
-    file.path.strip_prefix(base).unwrap_or(&file.path).display().to_string()
+fn relative(path: &Path, base: &Path) -> String {
+    path.strip_prefix(base).unwrap_or(path).display().to_string()
 }
 
 fn shortened(line: &MatchLine) -> String {

@@ -45,7 +45,7 @@ async fn parameters() {
         ),
         (
             json!({"pattern": "foo", "context": 0}),
-            "Found 5 matches for pattern \"foo\" in path \".\":\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---\nFile: src/b.rs\nL1: FOO\nL2: foo bar\nL4: foo\n---",
+            "Found 5 matches for pattern \"foo\" in path \".\":\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---\nFile: src/b.rs\nL1: FOO\nL2: foo bar\nL4: foo\n---\ndata.bin: binary file matches",
         ),
         (
             json!({"pattern": "foo", "case_sensitive": true, "include_pattern": "b.rs", "context": 0}),
@@ -57,11 +57,11 @@ async fn parameters() {
         ),
         (
             json!({"pattern": "foo", "names_only": true}),
-            "Found 3 files with matches for pattern \"foo\" in path \".\":\nnotes.txt\nsrc/a.rs\nsrc/b.rs",
+            "Found 3 files with matches for pattern \"foo\" in path \".\":\nnotes.txt\nsrc/a.rs\nsrc/b.rs\ndata.bin: binary file matches",
         ),
         (
             json!({"pattern": "foo", "total_max_matches": 2, "context": 0}),
-            "Found 2 matches for pattern \"foo\" in path \".\" (results limited to 2 matches for performance):\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---",
+            "Found 2 matches for pattern \"foo\" in path \".\" (results limited to 2 matches for performance):\n---\nFile: notes.txt\nL1: foo\n---\nFile: src/a.rs\nL2: let foo = 1;\n---\ndata.bin: binary file matches",
         ),
         (
             json!({"pattern": "foo", "dir_path": "src", "max_matches_per_file": 1, "context": 0}),
@@ -158,4 +158,62 @@ async fn a_pattern_that_names_a_closed_file_finds_nothing_in_it() {
         assert!(!text(&output).contains("KEY"), "{include}: {}", text(&output));
         assert_eq!(text(&output).contains("notes.txt\nL1"), include.contains("notes"), "{include}");
     }
+}
+
+#[tokio::test]
+async fn one_nul_does_not_hide_a_source_file() {
+    let session = Session::new();
+    session.file("k.ts", b"export const TOKEN = 1;\nconst k = 'a\0b';\n");
+    session.file("k.py", b"TOKEN = 'a\0b'\n");
+    for args in [
+        json!({"pattern": "TOKEN"}),
+        json!({"pattern": "TOKEN", "dir_path": "k.py"}),
+        json!({"pattern": "TOKEN", "include_pattern": "*.py"}),
+        json!({"pattern": "TOKEN", "names_only": true}),
+    ] {
+        let found = session.ok("grep_search", args.clone()).await;
+        assert!(found.contains("k.py") && !found.contains("binary"), "{args}: {found}");
+    }
+    let read = session.ok("read_file", json!({"file_path": "k.py"})).await;
+    assert!(read.contains("TOKEN"), "{read}");
+}
+
+#[tokio::test]
+async fn binary_files_with_a_match_are_named() {
+    let session = Session::new();
+    for number in 0..12 {
+        session.file(&format!("b{number:02}"), b"\0\0\0\0 TOKEN \xFF");
+    }
+    let found = session.ok("grep_search", json!({"pattern": "TOKEN"})).await;
+    assert!(
+        found.starts_with("No matches found for pattern \"TOKEN\" in path \".\".\n"),
+        "{found}"
+    );
+    assert!(found.contains("\nb00: binary file matches\n"), "{found}");
+    assert!(found.ends_with("\n... and 2 more binary files with matches"), "{found}");
+    let named = session.ok("grep_search", json!({"pattern": "TOKEN", "dir_path": "b03"})).await;
+    assert!(named.ends_with("\nb03: binary file matches"), "{named}");
+    session.file("text", "TOKEN\n");
+    for names_only in [false, true] {
+        let args = json!({"pattern": "TOKEN", "names_only": names_only});
+        let found = session.ok("grep_search", args).await;
+        assert!(found.contains("b09: binary file matches") && found.contains("text"), "{found}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_that_the_include_names_are_followed() {
+    use std::os::unix::fs::symlink;
+    let session = Session::new();
+    session.file("store/docs/a.md", "above\nTOKEN\n");
+    std::fs::write(session.outside.join("b.md"), "TOKEN\n").unwrap();
+    symlink("store/docs", session.path("docs")).unwrap();
+    symlink(&session.outside, session.path("out")).unwrap();
+    let search = async |include: &str| {
+        session.ok("grep_search", json!({"pattern": "TOKEN", "include_pattern": include})).await
+    };
+    let found = search("docs/**/*.md").await;
+    assert!(found.contains("File: docs/a.md\nL1- above\nL2: TOKEN"), "{found}");
+    assert!(search("out/**").await.starts_with("No matches"));
 }

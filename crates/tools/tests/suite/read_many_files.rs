@@ -78,6 +78,24 @@ async fn what_is_closed_stays_closed() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn links_that_a_pattern_names_are_followed() {
+    let session = Session::new();
+    session.file("store/docs/g/a.md", "a");
+    session.file("k.py", "k = 'a\0b'");
+    std::os::unix::fs::symlink("store/docs", session.path("docs")).unwrap();
+    for (pattern, read) in [
+        ("docs/**/*.md", "docs/g/a.md"),
+        ("docs/g/*", "docs/g/a.md"),
+        ("docs", "docs/g/a.md"),
+        ("*.py", "k.py"),
+    ] {
+        let output = session.call("read_many_files", json!({"include": [pattern]})).await;
+        assert_eq!(display(&output)["files"], json!([read]), "{pattern}");
+    }
+}
+
 #[tokio::test]
 async fn media_come_when_a_pattern_names_them() {
     let session = Session::new();
