@@ -184,6 +184,12 @@ pub fn json_for_terminal(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Returns `text` with the symbol `␀` (U+2400) in place of each NUL, which separates the fields of
+/// many programs (`git ls-files -z`) and would be invisible.
+pub fn with_visible_nuls(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains('\0') { text.replace('\0', "\u{2400}").into() } else { text }
+}
+
 fn without(text: Cow<'_, str>, is_removed: fn(char) -> bool) -> Cow<'_, str> {
     if text.contains(is_removed) { text.replace(is_removed, "").into() } else { text }
 }

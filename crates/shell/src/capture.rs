@@ -5,6 +5,7 @@ use pollux_protocol::{AnsiOutput, AwaitedInput};
 
 use crate::command::ShellCommand;
 use crate::output::{Output, OutputLimits};
+use crate::sniffer::Sniffer;
 use crate::spill::{Spill, Spilled, Spiller};
 use crate::terminal::TerminalSize;
 use crate::text::Decoder;
@@ -13,14 +14,11 @@ mod terminal;
 
 use terminal::TerminalCapture;
 
-/// Number of bytes at the beginning of the output in which a NUL marks it as binary.
-const SNIFFED_BYTES: u64 = 4096;
-
 /// A piece of live output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputChunk<'a> {
     /// Text as printed, escape sequences included. A character is never split over two chunks;
-    /// invalid UTF-8 becomes U+FFFD.
+    /// what is not UTF-8 is decoded as in a file.
     Text(&'a str),
     /// The output turned out to be binary. From now on this variant is sent after each read,
     /// instead of text.
@@ -122,7 +120,7 @@ pub(crate) struct Capture<F> {
     decoder: Decoder,
     output: Output,
     spiller: Option<Spiller>,
-    binary: bool,
+    sniffer: Sniffer,
     bytes: u64,
 }
 
@@ -144,7 +142,7 @@ impl<F: FnMut(OutputChunk<'_>)> Capture<F> {
             decoder: Decoder::default(),
             output: Output::new(limits),
             spiller: spill.map(|spill| Spiller::new(spill, kept)),
-            binary: false,
+            sniffer: Sniffer::default(),
             bytes: 0,
         }
     }
@@ -152,14 +150,13 @@ impl<F: FnMut(OutputChunk<'_>)> Capture<F> {
     /// Takes the bytes of one read. Writes to the spill file immediately; a chunk of this size goes
     /// to the page cache.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
-        let to_sniff = usize::try_from(SNIFFED_BYTES.saturating_sub(self.bytes)).unwrap_or(0);
-        self.binary |= chunk[..chunk.len().min(to_sniff)].contains(&0);
+        let binary = self.sniffer.take(chunk);
         self.bytes += chunk.len() as u64;
         if let Some(spiller) = &mut self.spiller {
             spiller.take(&self.output, chunk);
         }
         self.output.push(chunk);
-        if self.binary {
+        if binary {
             (self.on_output)(OutputChunk::Binary { received: self.bytes });
         } else {
             let text = self.decoder.decode(chunk);
@@ -171,14 +168,15 @@ impl<F: FnMut(OutputChunk<'_>)> Capture<F> {
 
     pub(crate) fn finish(mut self) -> Captured {
         let rest = self.decoder.finish();
-        if !self.binary && !rest.is_empty() {
+        let binary = self.sniffer.finish();
+        if !binary && !rest.is_empty() {
             (self.on_output)(OutputChunk::Text(&rest));
         }
         Captured {
             lines: None,
             output: self.output,
             spilled: self.spiller.and_then(Spiller::finish),
-            binary: self.binary,
+            binary,
             bytes: self.bytes,
         }
     }

@@ -104,7 +104,7 @@ pub struct ShellOutcome {
     /// Background jobs of the shell (`jobs -p`) that continue to run. Empty if Pollux ended the
     /// command, if the command replaced the shell with `exec` or set an exit trap, and on Windows.
     pub background_pids: Vec<u32>,
-    /// True if the output is binary. Over pipes, that is a NUL among its first 4096 bytes.
+    /// True if the output is binary (see [`pollux_fs::is_binary`]).
     pub binary: bool,
     /// Number of bytes printed.
     pub bytes: u64,

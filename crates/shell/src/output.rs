@@ -1,10 +1,9 @@
 //! A command's output in memory: the beginning, the end, and the number of bytes omitted between
 //! them.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use pollux_protocol::plain_text::strip_ansi;
+use pollux_protocol::plain_text::{strip_ansi, with_visible_nuls};
 
 use crate::text::whole_length;
 
@@ -103,9 +102,8 @@ impl Output {
         self.len() == 0
     }
 
-    /// Returns the output as text: invalid UTF-8 is replaced, escape sequences are removed, and the
-    /// text is trimmed. If bytes are missing, a line in their place gives their number, and
-    /// [`TRUNCATION_WARNING`] is appended.
+    /// Returns the output as text (see [`plain`]), trimmed. If bytes are missing, a line in their
+    /// place gives their number, and [`TRUNCATION_WARNING`] is appended.
     pub fn text(&self) -> String {
         let (first, second) = self.tail();
         if self.omitted == 0 {
@@ -125,14 +123,11 @@ impl Output {
     }
 }
 
-fn plain(bytes: &[u8]) -> String {
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => strip_ansi(text).into_owned(),
-        Cow::Owned(text) => match strip_ansi(&text) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(stripped) => stripped,
-        },
-    }
+/// Returns output as text: decoded like a file, without escape sequences, and with a visible symbol
+/// in place of each NUL.
+pub fn plain(bytes: &[u8]) -> String {
+    let (text, _) = pollux_fs::decode(bytes);
+    with_visible_nuls(strip_ansi(&text)).into_owned()
 }
 
 #[cfg(test)]

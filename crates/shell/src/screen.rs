@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
 use pollux_protocol::AnsiOutput;
+use pollux_protocol::plain_text::with_visible_nuls;
 use vt100::capture::{
     BasicFormattedCaptureRange, BasicFormattedCaptureState, RowContents, basic_formatted_to_plain,
 };
@@ -13,6 +14,7 @@ use vt100::{Callbacks, Parser};
 
 use crate::output::{Output, OutputLimits};
 use crate::terminal::TerminalSize;
+use crate::text::Decoder;
 
 mod look;
 #[cfg(test)]
@@ -23,6 +25,7 @@ const REMEMBERED_LINES: usize = 300;
 
 /// A terminal emulator without a user.
 pub(crate) struct Screen {
+    decoder: Decoder,
     parser: Parser<Above>,
     colour: bool,
 }
@@ -55,16 +58,19 @@ impl Screen {
             line: String::new(),
         };
         let (rows, columns) = cells(size);
-        Self { parser: Parser::new_with_callbacks(rows, columns, 0, above), colour }
+        let parser = Parser::new_with_callbacks(rows, columns, 0, above);
+        Self { decoder: Decoder::default(), parser, colour }
     }
 
-    /// Takes the output of a program.
+    /// Takes the output of a program. A NUL is shown as `␀`, because it may separate fields.
     pub(crate) fn print(&mut self, bytes: &[u8]) {
-        self.parser.process(bytes);
+        let text = with_visible_nuls(self.decoder.decode(bytes));
+        self.parser.process(text.as_bytes());
     }
 
     /// Records that `bytes` printed bytes were lost. Later output follows at the end.
     pub(crate) fn skip(&mut self, bytes: u64) {
+        self.decoder = Decoder::default();
         // CAN ends an escape sequence whose end was lost.
         self.parser.process(b"\x18");
         let above = self.parser.callbacks_mut();
@@ -118,6 +124,8 @@ impl Screen {
     /// Returns all text. If a program used the alternate screen when it ended, that screen comes
     /// last.
     pub(crate) fn into_text(mut self) -> Output {
+        let rest = self.decoder.finish();
+        self.parser.process(rest.as_bytes());
         let alternate = self.parser.screen().alternate_screen();
         let own = alternate.then(|| self.parser.screen().contents());
         if alternate {

@@ -42,22 +42,32 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Returns the text that is complete after `bytes`. Invalid UTF-8 becomes U+FFFD.
+    /// Returns the text that is complete after `bytes`. Text that is not UTF-8 is decoded like that
+    /// of a file; bytes that are no characters become U+FFFD.
     pub(crate) fn decode<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
         if self.held.is_empty() {
             let (whole, partial) = bytes.split_at(whole_length(bytes));
             self.held.extend_from_slice(partial);
-            return String::from_utf8_lossy(whole);
+            return decoded(whole);
         }
         let mut joined = std::mem::take(&mut self.held);
         joined.extend_from_slice(bytes);
         self.held = joined.split_off(whole_length(&joined));
-        Cow::Owned(String::from_utf8_lossy(&joined).into_owned())
+        Cow::Owned(decoded(&joined).into_owned())
     }
 
     /// Returns the text for the bytes still held back: empty, or one U+FFFD.
     pub(crate) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    }
+}
+
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    // A mark of UTF-16 would apply to this chunk only.
+    let is_marked = [b"\xFF\xFE", b"\xFE\xFF"].iter().any(|mark| bytes.starts_with(*mark));
+    match String::from_utf8_lossy(bytes) {
+        Cow::Owned(_) if !is_marked => Cow::Owned(pollux_fs::decode(bytes).0),
+        text => text,
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use pollux_fs::HEAD_BYTES;
+use pollux_protocol::plain_text::with_visible_nuls;
 use pollux_protocol::{
     Args, Declaration, Effects, Invocation, RunContext, Tool, ToolError, ToolErrorKind, ToolKind,
     ToolOutput,
@@ -175,7 +177,8 @@ fn shown(bytes: &[u8], lines: usize) -> String {
             String::from_utf8_lossy(line_end.map_or(rest, |at| &rest[at + 1..]))
         }
     };
-    let text = if text.contains('\0') { Cow::Borrowed(BINARY_NOTICE) } else { text };
+    let is_binary = pollux_fs::is_binary(&text.as_bytes()[..text.len().min(HEAD_BYTES)]);
+    let text = if is_binary { Cow::Borrowed(BINARY_NOTICE) } else { with_visible_nuls(text) };
     let total = text.split('\n').count();
     if total <= lines {
         return format!("Full Log Output:\n{text}");
@@ -190,13 +193,14 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_shown() {
-        let table: [(&str, usize, &str); 6] = [
+        let table: [(&str, usize, &str); 7] = [
             ("", 100, "Log is empty."),
             ("a\n\nb", 100, "Full Log Output:\na\n\nb"),
             ("1\n2\n3\n", 4, "Full Log Output:\n1\n2\n3\n"),
             ("1\n2\n3\n", 2, "Showing last 2 of 4 lines:\n3\n"),
             ("a\n\nb", 1, "Showing last 1 of 3 lines:\nb"),
-            ("a\0b", 1, "Full Log Output:\n[Binary output detected. Halting stream...]"),
+            ("a.rs\0b.rs\0", 1, "Full Log Output:\na.rs\u{2400}b.rs\u{2400}"),
+            ("a\0\0\0\0b", 1, "Full Log Output:\n[Binary output detected. Halting stream...]"),
         ];
         for (log, lines, expected) in table {
             assert_eq!(shown(log.as_bytes(), lines), expected);

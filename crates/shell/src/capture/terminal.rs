@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 
 use pollux_protocol::AnsiOutput;
 
-use super::{Captured, OutputChunk, SNIFFED_BYTES};
+use super::{Captured, OutputChunk};
 use crate::output::{Output, OutputLimits};
 use crate::screen::Screen;
+use crate::sniffer::Sniffer;
 use crate::spill::{Spill, Spiller};
 use crate::terminal::TerminalSize;
 use crate::text::Transcript;
@@ -22,8 +23,6 @@ const AT_ONCE: usize = 64 << 10;
 const SHORT_WORK: usize = 256 << 10;
 /// Number of bytes of the transcript that are kept until it is known whether a file is needed.
 const EARLY_BYTES: usize = 1 << 20;
-/// Output is binary if more than one in this many bytes is a NUL (Gemini CLI 0.61).
-const NULS_OF_BINARY: u64 = 10;
 
 /// The output of one command while it is collected.
 pub(crate) struct TerminalCapture<F> {
@@ -32,10 +31,9 @@ pub(crate) struct TerminalCapture<F> {
     /// True if the screen has changed since it was last reported.
     changed: bool,
     file: Option<File>,
+    sniffer: Sniffer,
     binary: bool,
     bytes: u64,
-    sniffed: u64,
-    nuls: u64,
 }
 
 /// The terminal and the bytes that it has not processed yet.
@@ -73,13 +71,13 @@ impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
             early: Output::new(OutputLimits { head: EARLY_BYTES, tail: 0 }),
             spiller: Spiller::new(spill, EARLY_BYTES),
         });
-        let (bytes, sniffed, nuls) = (0, 0, 0);
-        Self { on_output, view, changed: false, file, binary: false, bytes, sniffed, nuls }
+        let sniffer = Sniffer::default();
+        Self { on_output, view, changed: false, file, sniffer, binary: false, bytes: 0 }
     }
 
     /// Takes the bytes of one read. Returns the terminal's replies to the program.
     pub(crate) fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
-        self.sniff(chunk);
+        self.binary = self.sniffer.take(chunk);
         self.bytes += chunk.len() as u64;
         if let Some(file) = &mut self.file {
             file.take(chunk, self.binary);
@@ -94,14 +92,6 @@ impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
             self.view.take(usize::MAX);
         }
         self.view.screen.take_answers()
-    }
-
-    fn sniff(&mut self, chunk: &[u8]) {
-        let to_sniff = usize::try_from(SNIFFED_BYTES.saturating_sub(self.sniffed)).unwrap_or(0);
-        let sniffed = &chunk[..chunk.len().min(to_sniff)];
-        self.sniffed += sniffed.len() as u64;
-        self.nuls += sniffed.iter().map(|byte| u64::from(*byte == 0)).sum::<u64>();
-        self.binary |= self.nuls * NULS_OF_BINARY > self.sniffed;
     }
 
     /// Reports the screen if it has changed. Returns the terminal's replies to the program.
@@ -138,7 +128,8 @@ impl<F: FnMut(OutputChunk<'_>)> TerminalCapture<F> {
     }
 
     pub(crate) async fn finish(self) -> Captured {
-        let Self { mut view, file, binary, bytes, .. } = self;
+        let Self { mut view, file, sniffer, bytes, .. } = self;
+        let binary = sniffer.finish();
         let is_short = view.queue.len() <= SHORT_WORK;
         let tell = move || {
             view.take(usize::MAX);

@@ -33,20 +33,37 @@ fn live_text_never_splits_a_character() {
 }
 
 #[test]
-fn a_nul_early_means_binary() {
-    let (captured, seen) = capture(SMALL, None, &[b"abc", b"d\0e", b"fgh"]);
+fn padding_near_the_start_means_binary() {
+    let text = [b'a'; 60];
+    let (captured, seen) = capture(SMALL, None, &[&text, b"b\0\0\0\0c", b"def"]);
     assert!(captured.binary);
-    assert_eq!(captured.bytes, 9);
-    assert_eq!(seen, ["abc", "binary 6", "binary 9"]);
+    assert_eq!(captured.bytes, 69);
+    assert_eq!(seen[1..], ["binary 66", "binary 69"]);
 }
 
 #[test]
-fn a_nul_past_the_sniffed_bytes_does_not() {
-    let text = vec![b'a'; 4096];
-    let (captured, _) = capture(SMALL, None, &[&text, b"\0"]);
+fn a_few_nuls_are_text() {
+    for pieces in [&[&b"a.rs\0"[..], b"\0", b"b.rs\0"][..], &[b"const k = 'a\0b';\n"], &[b""]] {
+        let (captured, _) = capture(SMALL, None, pieces);
+        assert!(!captured.binary, "{pieces:?}");
+    }
+}
+
+#[test]
+fn short_output_is_judged_at_its_end() {
+    // Neither the first byte alone nor the first three are text.
+    let (captured, seen) = capture(SMALL, None, &[b"\0", b"\0a", b"bcd"]);
     assert!(!captured.binary);
-    let (captured, _) = capture(SMALL, None, &[&text[1..], b"\0"]);
+    assert_eq!(seen, ["\0", "\0a", "bcd"]);
+    let (captured, _) = capture(SMALL, None, &[b"\x01\x02", b"\x03"]);
     assert!(captured.binary);
+}
+
+#[test]
+fn padding_past_the_start_does_not() {
+    let text = vec![b'a'; 512];
+    let (captured, _) = capture(SMALL, None, &[&text, &[0; 4]]);
+    assert!(!captured.binary);
 }
 
 #[test]

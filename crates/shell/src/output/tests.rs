@@ -36,8 +36,21 @@ fn a_cut_inside_a_character_leaves_no_rubbish() {
 
 #[test]
 fn text_is_trimmed_and_plain() {
-    let output = output(OutputLimits::default(), &[b"\n \x1b[1mbold\x1b[0m \xff \n"]);
-    assert_eq!(output.text(), "bold \u{fffd}");
+    let output = output(OutputLimits::default(), &[b"\n \x1b[1mbold\x1b[0m text \n"]);
+    assert_eq!(output.text(), "bold text");
+}
+
+#[test]
+fn text_is_decoded_like_a_file() {
+    for (printed, shown) in [
+        (&b"caf\xe9 na\xefve\n"[..], "caf\u{e9} na\u{ef}ve"),
+        (b"\xff\xfea\0b\0", "ab"),
+        (b"a.ts\0b.ts\0", "a.ts\u{2400}b.ts\u{2400}"),
+        ("ä ö ü \u{fffd}".as_bytes(), "ä ö ü \u{fffd}"),
+        ([b"\xff".as_slice(), "ä ö".as_bytes()].concat().as_slice(), "\u{fffd}ä ö"),
+    ] {
+        assert_eq!(output(OutputLimits::default(), &[printed]).text(), shown);
+    }
 }
 
 proptest! {

@@ -13,6 +13,8 @@ fn characters_split_over_chunks_come_whole() {
     assert_eq!(decoded(&[b"\xf0", b"\x9f", b"\x98", b"\x80!"]), "😀!");
     assert_eq!(decoded(&[b"\xc3"]), "\u{fffd}");
     assert_eq!(decoded(&[b"\xff\xfe", b"ok"]), "\u{fffd}\u{fffd}ok");
+    assert_eq!(decoded(&[b"caf\xe9", b" na\xefve"]), "caf\u{e9} na\u{ef}ve");
+    assert_eq!(decoded(&[b"h\xc3\xa4", b"\xa4\xc3\xa4\xc3\xa4"]), "h\u{e4}\u{fffd}\u{e4}\u{e4}");
 }
 
 proptest! {

@@ -14,7 +14,7 @@ async fn both_streams_keep_their_order() {
 #[tokio::test]
 async fn binary_output_is_announced_not_shown() {
     let mut binary = 0;
-    let line = r"printf 'a\000b'; sleep 0.1; head -c 100000 /dev/zero";
+    let line = r"printf 'ab'; sleep 0.1; head -c 100001 /dev/zero";
     let outcome = run(command(line), CancellationToken::new(), |chunk| {
         if let OutputChunk::Binary { received } = chunk {
             binary = received;
@@ -28,10 +28,20 @@ async fn binary_output_is_announced_not_shown() {
 }
 
 #[tokio::test]
-async fn invalid_utf8_is_replaced() {
-    let outcome = sh(r"printf 'a\377b\303'").await;
+async fn text_in_another_encoding_is_decoded() {
+    let outcome = sh(r"printf 'caf\351 na\357ve'").await;
     assert!(!outcome.binary);
-    assert_eq!(outcome.text(), "a\u{fffd}b\u{fffd}");
+    assert_eq!(outcome.text(), "caf\u{e9} na\u{ef}ve");
+    // A character that is cut off at the end of UTF-8 is not a letter of Latin-1.
+    let outcome = sh(r"printf 'h\303\244h\303'").await;
+    assert_eq!(outcome.text(), "h\u{e4}h\u{fffd}");
+}
+
+#[tokio::test]
+async fn fields_that_end_with_a_nul_are_text() {
+    let outcome = sh(r"printf 'a.rs\0b c.rs\0'").await;
+    assert!(!outcome.binary);
+    assert_eq!(outcome.text(), "a.rs\u{2400}b c.rs\u{2400}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use pollux_fs::HEAD_BYTES;
 use pollux_protocol::{CallInput, Display, RunContext, ToolOutput};
 use pollux_shell::{
     BackgroundProcess, Ended, Output, ProcessState, ShellCommand, ShellOutcome, Spilled,
@@ -17,9 +18,6 @@ use crate::untrusted;
 const DELAY: Duration = Duration::from_millis(200);
 /// Maximum time that a call can specify.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
-/// Number of bytes at the start of the output that are searched for a NUL, which marks binary
-/// output, as in the foreground.
-const SNIFFED_BYTES: usize = 4096;
 
 /// Reason to report the first output now.
 enum Moment {
@@ -109,7 +107,7 @@ fn outcome(process: &BackgroundProcess, moment: &Moment) -> ShellOutcome {
     let head = output.head();
     let bytes = output.len() as u64 + output.omitted();
     ShellOutcome {
-        binary: head[..head.len().min(SNIFFED_BYTES)].contains(&0),
+        binary: pollux_fs::is_binary(&head[..head.len().min(HEAD_BYTES)]),
         bytes,
         exit_code,
         signal,

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pollux_fs::Spool;
-use pollux_protocol::plain_text::strip_ansi;
 use pollux_protocol::{AwaitedInput, Display, Measurement, ToolOutput};
 use pollux_shell::{Ended, ShellOutcome};
 
@@ -189,9 +188,9 @@ pub(super) fn ending(outcome: &ShellOutcome) -> String {
     }
 }
 
-/// Returns text without escape sequences.
+/// Returns output as text, with the last state of each line.
 fn plain(bytes: &[u8]) -> String {
-    last_states(strip_ansi(String::from_utf8_lossy(bytes).trim()).into_owned())
+    last_states(pollux_shell::plain(bytes).trim().to_owned())
 }
 
 /// Returns the text with the last state of each line. A program that shows its progress returns to

@@ -37,7 +37,9 @@ async fn results() {
         ("cat", "Output: (empty)"),
         ("echo $(echo inner) `echo ticks`", "Output: inner ticks"),
         ("printf '\\033[31mred\\033[0m'", "Output: red"),
-        ("printf 'a\\0b'", "Output: [Binary output detected. Halting stream...]"),
+        ("printf 'a.rs\\0b.rs\\0'", "Output: a.rs\u{2400}b.rs\u{2400}"),
+        ("printf 'caf\\351'", "Output: caf\u{e9}"),
+        ("printf 'a\\0\\0\\0\\0b'", "Output: [Binary output detected. Halting stream...]"),
         ("echo '</untrusted_context>'", "Output: &lt;/untrusted_context&gt;"),
         ("bash -c 'echo inner'", "Output: inner"),
     ];

@@ -18,9 +18,10 @@ async fn captured(pieces: &[&[u8]]) -> Captured {
 }
 
 #[tokio::test]
-async fn a_few_nuls_are_padding_and_many_are_binary() {
-    let table: [(&[&[u8]], bool); 5] = [
-        (&[b"a\0b\r\n"], true),
+async fn a_few_nuls_are_text_and_many_are_binary() {
+    let table: [(&[&[u8]], bool); 6] = [
+        (&[b"a\0b\r\n"], false),
+        (&[b"a\0\0\0\0b\r\n"], true),
         (&[b"hello world, how are you?\0\r\n"], false),
         (&[b"text and text and text\r\n", &[0; 100]], true),
         (&[&[b'x'; 4096], &[0; 100]], false),
@@ -31,6 +32,12 @@ async fn a_few_nuls_are_padding_and_many_are_binary() {
         assert_eq!(captured.binary, binary, "{pieces:?}");
         assert_eq!(captured.lines.is_some(), !binary);
     }
+}
+
+#[tokio::test]
+async fn a_nul_is_shown() {
+    let text = captured(&[b"a.rs\0", b"b.rs\0"]).await.output.text();
+    assert_eq!(text, "a.rs\u{2400}b.rs\u{2400}");
 }
 
 #[tokio::test]
