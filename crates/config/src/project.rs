@@ -57,6 +57,12 @@ impl ProjectIdentity {
         }
     }
 
+    /// Returns the root of the project with this state directory, according to its marker. It may
+    /// no longer exist.
+    pub fn root_of_state(state: &Path) -> Option<PathBuf> {
+        registry::owner(state).map(PathBuf::from)
+    }
+
     /// Returns the directory of recorded sessions.
     pub fn chats_dir(&self) -> PathBuf {
         self.temporary_dir.join("chats")

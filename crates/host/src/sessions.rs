@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use pollux_protocol::{EntryId, History, Part, Repair, ResumedState, Role, SessionStart};
+use pollux_protocol::{
+    EntryId, History, Part, Repair, ResumedState, Role, SessionEntry, SessionStart,
+};
 use pollux_session::{
     RecordedFigures, SessionData, SessionError, SessionLog, SessionStore, Statistics,
 };
@@ -83,8 +85,38 @@ fn resume(
             setup.input.request.notices.info(&format!("{error} Starting a new session."));
             Ok(fresh(new_id()))
         }
+        Err(error @ (SessionError::NoneFound | SessionError::InvalidIdentifier { .. })) => {
+            let session = moved_here(setup, store, identifier, error).map_err(failed)?;
+            store.resume(&session).map(|resumed| restore(setup, resumed)).map_err(failed)
+        }
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Finds a session of a project that was moved or renamed, and makes it a session of this project.
+/// Its workspace is then the present folder, as for any other session.
+fn moved_here(
+    setup: &Setup,
+    store: &SessionStore,
+    id: &str,
+    not_found: SessionError,
+) -> Result<SessionEntry, SessionError> {
+    let Some(elsewhere) = store.find_elsewhere(id) else { return Err(not_found) };
+    if let Some(folder) = elsewhere.existing_folder() {
+        let (folder, file) = (folder.clone(), elsewhere.session.path);
+        return Err(SessionError::OtherProject { id: elsewhere.session.id, folder, file });
+    }
+    let before = elsewhere.folder.map_or_else(
+        || "in a folder that is not recorded".to_owned(),
+        |folder| format!("in {}, which no longer exists", folder.display()),
+    );
+    let session = store.adopt(elsewhere.session)?;
+    let here = setup.project.root.display();
+    setup.input.request.notices.info(&format!(
+        "Session {} began {before}. It continues in {here}, which is now its workspace.",
+        session.id
+    ));
+    Ok(session)
 }
 
 /// Creates the id of a new session.

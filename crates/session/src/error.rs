@@ -36,6 +36,20 @@ pub enum SessionError {
         /// Sessions with this beginning.
         sessions: Vec<SessionEntry>,
     },
+    /// The session belongs to another project.
+    #[error(
+        "Session {id} belongs to the project {}.\n  Resume it there, or continue a copy here with --session-file {}",
+        folder.display(),
+        file.display()
+    )]
+    OtherProject {
+        /// Id of the session.
+        id: String,
+        /// Folder of the project.
+        folder: PathBuf,
+        /// File of the session.
+        file: PathBuf,
+    },
     /// The id of a new session is already used by another session.
     #[error(
         "Session ID \"{0}\" already exists. Use --resume to resume it, or provide a different ID."

@@ -15,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod elsewhere;
 mod encoder;
 mod error;
 mod figures;
@@ -33,6 +34,7 @@ mod store;
 mod stored;
 mod transcript;
 
+pub use elsewhere::SessionElsewhere;
 pub use error::SessionError;
 pub use figures::{ModelFigures, RecordedFigures, ToolFigures};
 pub use listing::{age, format_deleted, format_list, format_list_as_json};

@@ -52,6 +52,17 @@ impl SessionStore {
         &self.chats
     }
 
+    /// Returns the folder of the project's state.
+    pub(crate) fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// Returns the store for the sessions of the project with this state folder.
+    pub(crate) fn of_project(&self, state: &Path) -> Self {
+        let project_hash = self.project_hash.clone();
+        Self { chats: state.join("chats"), state: state.to_owned(), project_hash }
+    }
+
     /// Checks that a session with this id can be created. Writes nothing.
     ///
     /// # Errors
@@ -249,7 +260,7 @@ impl SessionStore {
     }
 
     /// Returns the files of the session with this id. Only files whose names match the id are read.
-    fn files_of(&self, id: &str) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn files_of(&self, id: &str) -> impl Iterator<Item = PathBuf> {
         let short = short_name(id);
         let entries = pollux_fs::list_directory(&self.chats).unwrap_or_default();
         let candidates = entries
@@ -270,7 +281,7 @@ impl SessionStore {
         now: Timestamp,
         lines: &Lines,
     ) -> Result<(AppendLog, PathBuf), SessionError> {
-        let path = self.free_path(&format!("session-{stamp}-{}", short_name(id)));
+        let path = self.free_path(&format!("session-{stamp}-{}", short_name(id)), "jsonl");
         let time = timestamp(now);
         let header = encoded(&Header {
             session_id: id,
@@ -289,13 +300,13 @@ impl SessionStore {
 
     /// Returns a path that is not used yet. Two sessions may begin in the same minute with ids that
     /// have the same first characters.
-    fn free_path(&self, stem: &str) -> PathBuf {
-        let numbered = (2..).map(|number| format!("{stem}-{number}.jsonl"));
-        std::iter::once(format!("{stem}.jsonl"))
+    pub(crate) fn free_path(&self, stem: &str, extension: &str) -> PathBuf {
+        let numbered = (2..).map(|number| format!("{stem}-{number}.{extension}"));
+        std::iter::once(format!("{stem}.{extension}"))
             .chain(numbered)
             .map(|name| self.chats.join(name))
             .find(|path| pollux_fs::link_info(path).is_err())
-            .unwrap_or_else(|| self.chats.join(format!("{stem}.jsonl")))
+            .unwrap_or_else(|| self.chats.join(format!("{stem}.{extension}")))
     }
 
     /// Copies a session of one JSON object to the new format. The old file is kept.
@@ -381,7 +392,7 @@ fn by_prefix(mut sessions: Vec<SessionEntry>, prefix: &str) -> Vec<SessionEntry>
     sessions
 }
 
-fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {
+pub(crate) fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> {
     // On Windows a lock would keep other processes from listing the session.
     if cfg!(windows) {
         return Ok(());
@@ -422,7 +433,7 @@ fn gone(result: pollux_fs::Result<()>) -> Result<(), SessionError> {
     }
 }
 
-fn is_valid(id: &str) -> bool {
+pub(crate) fn is_valid(id: &str) -> bool {
     !id.is_empty() && safe_name(id) == id
 }
 

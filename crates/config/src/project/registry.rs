@@ -137,7 +137,7 @@ fn is_slug(text: &str) -> bool {
 }
 
 /// Returns the root that a state directory belongs to.
-fn owner(directory: &Path) -> Option<String> {
+pub(super) fn owner(directory: &Path) -> Option<String> {
     let text = files::read_whole(&directory.join(MARKER), MAX_MARKER).ok()?;
     let owner = text.trim();
     (!owner.is_empty()).then(|| key(Path::new(owner)))

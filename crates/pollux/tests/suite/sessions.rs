@@ -54,6 +54,44 @@ fn a_session_is_resumed_by_the_beginning_of_its_id() {
 }
 
 #[test]
+fn a_session_of_a_moved_project_is_resumed_by_its_id() {
+    let stage = Stage::new();
+    let moved = stage.home.project().with_file_name("moved");
+    let id = "11111111-2222-4333-8444-555555555555";
+    session(&stage, id, "remember");
+    let resume = |folder: &std::path::Path, id: &str| {
+        stage.pollux(&["--resume", id, "-p", "again"]).directory(folder).run()
+    };
+    fs::create_dir(&moved).unwrap();
+    let run = resume(&moved, id);
+    run.assert_code(42);
+    let project = stage.home.project().canonicalize().unwrap();
+    let expected = format!("Session {id} belongs to the project {}.\n", project.display());
+    assert!(run.stderr_text().contains(&expected), "{}", run.report());
+
+    fs::remove_dir(&moved).unwrap();
+    fs::rename(&project, &moved).unwrap();
+    for unknown in ["11111111", "latestest", "11111111-2222-4333-8444-555555555556"] {
+        let run = resume(&moved, unknown);
+        run.assert_code(42);
+        assert!(run.stderr_text().contains("No previous sessions found"), "{}", run.report());
+    }
+    stage.server.stream(reply().text("more"));
+    let run = resume(&moved, id);
+    run.assert_code(0);
+    let told = format!("It continues in {}", moved.canonicalize().unwrap().display());
+    assert!(run.stderr_text().contains(&told), "{}", run.report());
+    let requests = stage.server.requests();
+    let request = requests.last().unwrap().body.to_string();
+    assert!(request.contains("answer to remember"), "{request}");
+    // The session now belongs to the new folder, without another word.
+    stage.server.stream(reply().text("more"));
+    let run = resume(&moved, "latest");
+    run.assert_code(0);
+    assert_eq!(run.stderr_text(), "");
+}
+
+#[test]
 fn the_list_of_sessions_can_be_json() {
     let stage = Stage::new();
     let list = |flags: &[&str]| {
