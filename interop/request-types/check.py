@@ -44,7 +44,7 @@ GEMINI = {
 
 # Fields that OpenAI's types lack: servers that send reasoning in an answer expect it back, and only
 # they get it.
-REASONING = ("reasoning_content", "reasoning_details")
+REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
 def main() -> int:

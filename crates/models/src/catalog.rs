@@ -198,15 +198,22 @@ pub enum CallIds {
 pub enum ReasoningKey {
     /// Key whose value is a text.
     ReasoningContent,
+    /// Key of OpenRouter and vLLM whose value is a text.
+    Reasoning,
     /// Key whose value is a list of objects that only the vendor understands.
     ReasoningDetails,
 }
 
 impl ReasoningKey {
+    /// All keys.
+    pub(crate) const ALL: [Self; 3] =
+        [Self::ReasoningContent, Self::Reasoning, Self::ReasoningDetails];
+
     /// Returns the key as used in messages to and from the vendor.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::ReasoningContent => "reasoning_content",
+            Self::Reasoning => "reasoning",
             Self::ReasoningDetails => "reasoning_details",
         }
     }

@@ -152,11 +152,13 @@ impl Answer {
     }
 
     fn hear(&mut self, message: WireMessage, chunk: &mut ResponseChunk) -> Result<(), ModelError> {
-        // Some vendors send the same reasoning under both names.
-        let content = &message.reasoning_content.text;
-        let text = if content.is_empty() { &message.reasoning.text } else { content };
-        let details = message.reasoning_details;
-        self.reasoning.take(Reasoning { text, content, details });
+        let reasoning = Reasoning {
+            content: &message.reasoning_content.text,
+            plain: &message.reasoning.text,
+            details: message.reasoning_details,
+        };
+        let text = reasoning.text();
+        self.reasoning.take(reasoning);
         for words in [text, &message.content.thought] {
             self.think(words, chunk);
         }

@@ -34,44 +34,57 @@ pub(super) enum ReasoningReturn {
 #[derive(Debug)]
 pub(super) struct Gathered {
     rule: ReasoningReturn,
-    text: String,
+    /// Text under the key `reasoning_content`, or whatever its key for a vendor of this key.
+    content: String,
+    /// Text under the key `reasoning`.
+    plain: String,
     details: Vec<Value>,
     size: usize,
 }
 
 /// Piece of reasoning.
+#[derive(Default)]
 pub(super) struct Reasoning<'a> {
-    /// Text, whatever its key.
-    pub(super) text: &'a str,
     /// Text under the key `reasoning_content`.
     pub(super) content: &'a str,
+    /// Text under the key `reasoning`.
+    pub(super) plain: &'a str,
     /// Objects that only the vendor understands.
     pub(super) details: Option<Value>,
 }
 
+impl<'a> Reasoning<'a> {
+    /// Returns the text. Some vendors send the same text under both keys.
+    pub(super) fn text(&self) -> &'a str {
+        if self.content.is_empty() { self.plain } else { self.content }
+    }
+}
+
 impl Gathered {
     pub(super) fn new(rule: ReasoningReturn) -> Self {
-        Self { rule, text: String::new(), details: Vec::new(), size: 0 }
+        let (content, plain, details) = (String::new(), String::new(), Vec::new());
+        Self { rule, content, plain, details, size: 0 }
     }
 
     /// Adds a piece.
     pub(super) fn take(&mut self, piece: Reasoning<'_>) {
-        let (text, details) = match self.rule {
+        let (content, plain, details) = match self.rule {
             ReasoningReturn::Never => return,
-            ReasoningReturn::Vendor(ReasoningKey::ReasoningContent) => (piece.text, None),
-            ReasoningReturn::Vendor(ReasoningKey::ReasoningDetails) => ("", piece.details),
-            ReasoningReturn::Model(_) => (piece.content, piece.details),
+            ReasoningReturn::Vendor(ReasoningKey::ReasoningContent) => (piece.text(), "", None),
+            ReasoningReturn::Vendor(ReasoningKey::Reasoning) => ("", piece.text(), None),
+            ReasoningReturn::Vendor(ReasoningKey::ReasoningDetails) => ("", "", piece.details),
+            ReasoningReturn::Model(_) => (piece.content, piece.plain, piece.details),
         };
-        self.size += text.len();
+        self.size += content.len() + plain.len();
         if let Some(Value::Array(details)) = details {
             self.size += details.iter().map(|one| one.to_string().len()).sum::<usize>();
             self.details.extend(details);
         }
         if self.size > LIMIT {
-            self.text = String::new();
-            self.details = Vec::new();
+            (self.content, self.plain, self.details) = <_>::default();
         } else {
-            self.text.push_str(text);
+            self.content.push_str(content);
+            self.plain.push_str(plain);
         }
     }
 
@@ -79,19 +92,27 @@ impl Gathered {
     /// already seen the text. Incomplete reasoning would be refused, so reasoning above the size
     /// limit is dropped completely.
     pub(super) fn take_part(&mut self) -> Option<Part> {
-        let (text, details) = (std::mem::take(&mut self.text), std::mem::take(&mut self.details));
-        if self.size > LIMIT || (text.is_empty() && details.is_empty()) {
+        let content = std::mem::take(&mut self.content);
+        let plain = std::mem::take(&mut self.plain);
+        let details = std::mem::take(&mut self.details);
+        if self.size > LIMIT || self.size == 0 {
             return None;
         }
+        self.size = 0;
         let mut data = Map::new();
+        let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
         if let ReasoningReturn::Model(model) = &self.rule {
-            data.insert(MODEL.to_owned(), Value::from(&**model));
+            put(MODEL, (&**model).into());
         }
-        if !text.is_empty() {
-            data.insert(ReasoningKey::ReasoningContent.as_str().to_owned(), text.into());
+        for (key, text) in
+            [(ReasoningKey::ReasoningContent, content), (ReasoningKey::Reasoning, plain)]
+        {
+            if !text.is_empty() {
+                put(key.as_str(), text.into());
+            }
         }
         if !details.is_empty() {
-            data.insert(ReasoningKey::ReasoningDetails.as_str().to_owned(), details.into());
+            put(ReasoningKey::ReasoningDetails.as_str(), details.into());
         }
         let data = Value::from(data).to_string();
         let opaque = Some(Opaque { dialect: DIALECT.to_owned(), data });
@@ -107,7 +128,7 @@ pub(super) fn carried(part: &Part, rule: &ReasoningReturn) -> Map<String, Value>
     // A session file may contain anything.
     let data = opaque.and_then(|opaque| serde_json::from_str::<Value>(&opaque.data).ok());
     let Some(Value::Object(mut data)) = data else { return keys };
-    for key in [ReasoningKey::ReasoningContent, ReasoningKey::ReasoningDetails] {
+    for key in ReasoningKey::ALL {
         let is_wanted = match rule {
             ReasoningReturn::Never => false,
             ReasoningReturn::Vendor(wanted) => *wanted == key,
@@ -116,7 +137,7 @@ pub(super) fn carried(part: &Part, rule: &ReasoningReturn) -> Map<String, Value>
             }
         };
         let value = data.remove(key.as_str()).filter(|value| match key {
-            ReasoningKey::ReasoningContent => value.is_string(),
+            ReasoningKey::ReasoningContent | ReasoningKey::Reasoning => value.is_string(),
             ReasoningKey::ReasoningDetails => value.is_array(),
         });
         if let (true, Some(value)) = (is_wanted, value) {
@@ -140,7 +161,7 @@ mod tests {
     }
 
     fn piece(content: &str, details: Option<Value>) -> Reasoning<'_> {
-        Reasoning { text: content, content, details }
+        Reasoning { content, details, ..Reasoning::default() }
     }
 
     fn keys(part: &Part, rule: &ReasoningReturn) -> Value {
@@ -151,7 +172,7 @@ mod tests {
     fn what_is_gathered_comes_back_under_its_key_only() {
         let mut gathered = Gathered::new(CONTENT);
         gathered.take(piece("one ", Some(json!([{"type": "x"}]))));
-        gathered.take(Reasoning { text: "two", content: "", details: None });
+        gathered.take(Reasoning { plain: "two", ..Reasoning::default() });
         let thought = gathered.take_part().unwrap();
         assert!(thought.is_signed_thought() && thought.as_thought() == Some(""));
         assert_eq!(keys(&thought, &CONTENT), json!({"reasoning_content": "one two"}));
@@ -169,10 +190,11 @@ mod tests {
     fn a_model_of_an_unknown_service_gets_its_own_reasoning_only() {
         let mut gathered = Gathered::new(model("m"));
         gathered.take(piece("hm", Some(json!([{"type": "x"}]))));
-        // A text under another key is not sent back under this one.
-        gathered.take(Reasoning { text: "shown", content: "", details: None });
+        // Each text goes back under the key under which it came.
+        gathered.take(Reasoning { plain: "so", ..Reasoning::default() });
         let thought = gathered.take_part().unwrap();
-        let own = json!({"reasoning_content": "hm", "reasoning_details": [{"type": "x"}]});
+        let own = json!({"reasoning_content": "hm", "reasoning": "so",
+            "reasoning_details": [{"type": "x"}]});
         assert_eq!(keys(&thought, &model("m")), own);
         assert_eq!(keys(&thought, &model("other")), json!({}));
         // A vendor that requires reasoning gets all that there is.

@@ -140,7 +140,97 @@ fn too_many_calls_are_refused() {
     assert_eq!(take(&mut calls, u64::MAX).unwrap_err().kind, ModelErrorKind::Broken);
 }
 
+/// Cuts a text into pieces of these lengths; the rest is the last piece.
+fn pieces<'a>(text: &'a str, lengths: &[usize]) -> Vec<&'a str> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    for length in lengths {
+        let (piece, tail) = rest.split_at((*length).min(rest.len()));
+        pieces.push(piece);
+        rest = tail;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// Fragment of a call, from the number of the call, the number of the piece and the piece.
+type Shape = fn(u64, usize, &str) -> Value;
+
+const IDS: [&str; 2] = ["c1", "c2"];
+
+fn first(piece: usize, text: &str) -> &str {
+    if piece == 0 { text } else { "" }
+}
+
+/// Shapes of calls that follow each other, as services send them.
+const SHAPES: [(&str, Shape); 7] = [
+    ("by the book", |call, piece, text| {
+        fragment(Some(call), first(piece, IDS[call as usize]), first(piece, "glob"), text)
+    }),
+    ("no index", |call, piece, text| {
+        fragment(None, first(piece, IDS[call as usize]), first(piece, "glob"), text)
+    }),
+    ("no index, id in every fragment", |call, piece, text| {
+        fragment(None, IDS[call as usize], first(piece, "glob"), text)
+    }),
+    ("id and name in every fragment", |call, _, text| {
+        fragment(Some(call), IDS[call as usize], "glob", text)
+    }),
+    ("index 0 for all", |call, piece, text| {
+        fragment(Some(0), first(piece, IDS[call as usize]), first(piece, "glob"), text)
+    }),
+    ("index 0 for all heads", |call, piece, text| {
+        let index = if piece == 0 { 0 } else { call };
+        fragment(Some(index), first(piece, IDS[call as usize]), first(piece, "glob"), text)
+    }),
+    ("name last", |call, piece, text| {
+        let name = if text.ends_with('}') { "glob" } else { "" };
+        fragment(Some(call), first(piece, IDS[call as usize]), name, text)
+    }),
+];
+
 proptest! {
+    #[test]
+    fn any_two_calls_in_any_pieces_are_the_same(
+        lengths in prop::array::uniform2(prop::collection::vec(1_usize..9, 0..6)),
+    ) {
+        let texts = [r#"{"pattern": "{*}"}"#, r#"{"pattern": "b\"]"}"#];
+        for (name, shape) in SHAPES {
+            let mut fragments = Vec::new();
+            for (call, (text, lengths)) in texts.iter().zip(&lengths).enumerate() {
+                let pieces = pieces(text, lengths);
+                fragments.extend(
+                    pieces.iter().enumerate().map(|(piece, text)| shape(call as u64, piece, text)),
+                );
+            }
+            prop_assert_eq!(put_together(&fragments), expected(), "{}: {:?}", name, fragments);
+        }
+    }
+
+    #[test]
+    fn calls_with_an_index_may_be_interleaved_in_any_way(
+        lengths in prop::array::uniform2(prop::collection::vec(1_usize..9, 0..6)),
+        mut turns in prop::collection::vec(any::<bool>(), 0..16),
+        named in prop::array::uniform2(0_usize..7),
+    ) {
+        let texts = [r#"{"pattern": "{*}"}"#, r#"{"pattern": "b\"]"}"#];
+        let mut queues = [0, 1].map(|call: usize| {
+            let pieces = pieces(texts[call], &lengths[call]);
+            let named = named[call].min(pieces.len() - 1);
+            let piece = |(piece, text): (usize, &&str)| {
+                let name = if piece == named { "glob" } else { "" };
+                fragment(Some(call as u64), first(piece, IDS[call]), name, text)
+            };
+            pieces.iter().enumerate().map(piece).collect::<Vec<_>>().into_iter()
+        });
+        let mut fragments: Vec<Value> = queues[0].next().into_iter().collect();
+        fragments.extend(queues[1].next());
+        while let Some(turn) = turns.pop() {
+            fragments.extend(queues[usize::from(turn)].next());
+        }
+        fragments.extend(queues.into_iter().flatten());
+        prop_assert_eq!(put_together(&fragments), expected(), "{:?}", fragments);
+    }
+
     #[test]
     fn any_cutting_of_arguments_gives_the_same(cuts in prop::collection::vec(1usize..6, 0..40)) {
         let mut rest = r#"{"pattern": "{*}"}"#;
