@@ -154,6 +154,14 @@ pub(crate) fn web_page(reader: &dyn RefusalReader) -> ModelError {
     ModelError { retryable: true, ..error }
 }
 
+/// Returns the error for a body with a success status that is JSON instead of a stream of events. A
+/// gateway that cannot stream sends it again and again, so a retry does not help.
+pub(crate) fn not_a_stream(reader: &dyn RefusalReader, what: &str) -> ModelError {
+    let message = display(&format!("received {what} instead of a stream of events"), None);
+    let hint = format!("It may not support streaming; check {}.", reader.address_source());
+    ModelError::new(ModelErrorKind::Broken, with_hint(message, &hint))
+}
+
 fn intercepted(reader: &dyn RefusalReader) -> String {
     format!("A proxy may intercept the request, or {} may be wrong.", reader.address_source())
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use futures::{StreamExt, stream};
-use pollux_net::{EventStream, Response};
+use pollux_net::{Error, EventStream, Response, SseError};
 use pollux_protocol::{ChunkStream, Citation, FinishReason, ModelError, ResponseChunk, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -75,21 +75,34 @@ pub(super) fn chunks(
         match response.chunk().await {
             Ok(Some(first)) if is_web_page(&first) => Err(failure::web_page(&*reader)),
             Ok(first) => {
+                let json = first.as_ref().and_then(|first| json_instead_of_events(first));
                 let first = stream::iter(first.map(Ok));
-                Ok(EventStream::new(first.chain(response.into_stream())))
+                Ok((EventStream::new(first.chain(response.into_stream())), json))
             }
             Err(error) => Err(failure::in_stream(&error, retry_fetch_errors)),
         }
     };
     let chunks = move |begun| match begun {
-        Ok(events) => of_events(events, Arc::clone(&refusals), retry_fetch_errors),
+        Ok((events, json)) => of_events(events, json, Arc::clone(&refusals), retry_fetch_errors),
         Err(error) => stream::iter([Err(error)]).boxed(),
     };
     stream::once(begun).flat_map(chunks).boxed()
 }
 
+/// Returns what a body is that begins like JSON: the service ignores the request to stream, or
+/// sends an error.
+fn json_instead_of_events(first: &[u8]) -> Option<&'static str> {
+    match first.trim_ascii_start().first()? {
+        b'[' => Some("a JSON array"),
+        b'{' => Some("a JSON object"),
+        _ => None,
+    }
+}
+
+/// Converts events to chunks. `json` says what a body that is not a stream of events is.
 fn of_events(
     events: EventStream,
+    json: Option<&'static str>,
     refusals: Arc<GoogleRefusals>,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
@@ -99,7 +112,12 @@ fn of_events(
             let item = match events.next().await? {
                 Ok(event) if is_filler(&event.data) => continue,
                 Ok(event) => decode(event.data.as_bytes(), &refusals),
-                Err(error) => Err(failure::in_stream(&error, retry_fetch_errors)),
+                Err(error) => Err(match (json, &error) {
+                    (Some(what), Error::Stream(SseError::Incomplete)) => {
+                        failure::not_a_stream(&*refusals, what)
+                    }
+                    _ => failure::in_stream(&error, retry_fetch_errors),
+                }),
             };
             let next = item.is_ok().then_some((events, refusals));
             return Some((item, next));

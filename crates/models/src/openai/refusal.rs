@@ -103,6 +103,9 @@ impl Refusals {
     pub(super) fn no_answer(&self, body: &[u8]) -> Option<ModelError> {
         let what = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'<') => "a web page",
+            // Some gateways put an error into an array.
+            Some(b'[') if has_error(body) => return Some(self.in_payload(body)),
+            Some(b'[') => "a JSON array",
             None => "nothing",
             Some(_) => return None,
         };
@@ -113,8 +116,17 @@ impl Refusals {
         } else {
             format!("\nA proxy may intercept the request, or {} may be wrong.", self.address)
         };
-        Some(ModelError::new(ModelErrorKind::Broken, message + &hint))
+        // A stream that breaks off before its first byte is empty.
+        let retryable = what == "nothing";
+        let error = ModelError::new(ModelErrorKind::Broken, message + &hint);
+        Some(ModelError { retryable, ..error })
     }
+}
+
+/// True for a JSON array whose first item is an error object.
+fn has_error(body: &[u8]) -> bool {
+    let items: Vec<Value> = serde_json::from_slice(body).unwrap_or_default();
+    items.first().is_some_and(|item| item.get("error").is_some())
 }
 
 /// Changes the error for a malformed call of the model to a retryable one, because a retry can

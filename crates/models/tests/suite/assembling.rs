@@ -1,6 +1,7 @@
 use pollux_models::{ModelsOptions, ReplaySource, assemble, sign_in_notice};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use pollux_testkit::{ModelServer, ReplyContent, reply};
+use serde_json::json;
 
 use super::harness::{answer, model, options, select, text};
 
@@ -57,6 +58,26 @@ async fn a_web_page_instead_of_an_answer_is_named() {
     let (_, error) = answer(&model).await.unwrap_err();
     assert!(error.message.contains("received a web page instead of a response"), "{error}");
     assert!(error.message.contains("GOOGLE_GEMINI_BASE_URL") && error.retryable, "{error}");
+}
+
+#[tokio::test]
+async fn json_instead_of_a_stream_is_named() {
+    let chunk = json!({"candidates": [{"content": {"parts": [{"text": "hi"}]}}]});
+    for (body, what) in [(json!([chunk]), "a JSON array"), (chunk.clone(), "a JSON object")] {
+        let server = ModelServer::start();
+        server.stream(reply().json(body));
+        let model = model(&server, "gemini-2.5-pro").await;
+        let (_, error) = answer(&model).await.unwrap_err();
+        let expected = format!("received {what} instead of a stream of events");
+        assert!(error.message.contains(&expected) && !error.retryable, "{error}");
+    }
+    let server = ModelServer::start();
+    let error =
+        json!([{"error": {"code": 404, "message": "No such model.", "status": "NOT_FOUND"}}]);
+    server.stream(reply().json(error));
+    let model = model(&server, "gemini-2.5-pro").await;
+    let (_, error) = answer(&model).await.unwrap_err();
+    assert!(error.message.contains("No such model."), "{error}");
 }
 
 #[tokio::test]
