@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use pollux_protocol::{Display, Event, FinishReason, FinishedCall};
+use pollux_protocol::{Display, Event, FinishReason, FinishedCall, RetryNotice};
 use serde_json::Value;
 
 use crate::live_lines::SHOWN_LINES;
@@ -101,8 +101,17 @@ pub fn warning(event: &Event) -> Option<String> {
     }
 }
 
+/// Returns the reason of a failed attempt, and when the next one begins.
+pub fn next_attempt(notice: &RetryNotice) -> String {
+    let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
+    let (reason, next) = (sentence(reason), attempt.saturating_add(1));
+    // Whole seconds have no decimals.
+    let seconds = (delay.as_secs_f64() * 10.0).round() / 10.0;
+    format!("{reason} Attempt {next} of {max_attempts} in {seconds} s.")
+}
+
 /// Returns a message with a full stop at its end, unless it ends with a punctuation mark.
-pub fn sentence(message: &str) -> String {
+fn sentence(message: &str) -> String {
     let message = message.trim_end();
     let stop = if message.ends_with(['.', '!', '?', ':']) { "" } else { "." };
     format!("{message}{stop}")

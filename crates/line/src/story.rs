@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pollux_input::{Tone, narration};
-use pollux_protocol::{CommandOutcome, Event, PromptOutcome, RetryNotice, Severity};
+use pollux_protocol::{CommandOutcome, Event, PromptOutcome, Severity};
 
 use crate::page::Page;
 use crate::progress::Progress;
@@ -90,7 +90,7 @@ impl Story {
             Event::StreamRestarted => {
                 page.line("(The answer broke off or is unusable. It is requested again.)");
             }
-            Event::Waiting(notice) => page.toned(Tone::Warning, &waiting(notice)),
+            Event::Waiting(notice) => page.toned(Tone::Warning, &narration::next_attempt(notice)),
             Event::Compressing => page.line("Compressing chat history..."),
             Event::Notice { severity, text } => notice(page, *severity, text),
             Event::HookMessage { message, .. } => page.line(message),
@@ -111,12 +111,6 @@ impl Story {
         }
         page.lines(&self.progress.take(event, now));
     }
-}
-
-fn waiting(notice: &RetryNotice) -> String {
-    let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
-    let (wait, reason) = (delay.as_secs_f32(), narration::sentence(reason));
-    format!("Attempt {attempt} of {max_attempts} failed: {reason} Retrying in {wait:.1} s...")
 }
 
 fn notice(page: &mut Page, severity: Severity, text: &str) {
@@ -157,7 +151,7 @@ mod tests {
 
     use pollux_protocol::{
         ApprovalMode, Call, CallId, CallStatus, Display, Effects, FinishReason, FinishedCall,
-        PreparedCall, ToolError, ToolErrorKind, ToolKind,
+        PreparedCall, RetryNotice, ToolError, ToolErrorKind, ToolKind,
     };
     use pretty_assertions::assert_eq;
     use serde_json::json;
@@ -271,7 +265,7 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "Model: n\nMode: auto_edit\n[WARNING] look\nAttempt 1 of 3 failed: Busy. Retrying in 1.5 s...\nhalf\n\
+            "Model: n\nMode: auto_edit\n[WARNING] look\nBusy. Attempt 2 of 3 in 1.5 s.\nhalf\n\
              (The answer broke off or is unusable. It is requested again.)\nhalf\n\
              [WARNING] The answer was cut off at the model's output limit.\nRequest cancelled.\nError: The disk is full.\n"
         );

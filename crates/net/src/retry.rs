@@ -74,6 +74,21 @@ impl Backoff {
         };
         Duration::try_from_secs_f64(seconds).unwrap_or(self.cap)
     }
+
+    /// Returns the number of the last attempt that can be expected to begin within `left` after
+    /// attempt number `from`. Delays of zero limit it to 100 more.
+    fn attempts_within(&self, mut left: Duration, from: u32) -> u32 {
+        let last = from.saturating_add(100);
+        (from..last)
+            .find(|failures| match left.checked_sub(self.delay(*failures, None, 0.5)) {
+                Some(rest) => {
+                    left = rest;
+                    false
+                }
+                None => true,
+            })
+            .unwrap_or(last)
+    }
 }
 
 /// Maximum delay that a server may ask for; if it asks for more, the request is not retried.
@@ -98,7 +113,7 @@ pub enum RetryAdvice {
 pub struct FailedAttempt<'a, E> {
     /// Number of the attempt that failed, from 1.
     pub attempt: u32,
-    /// Maximum number of attempts.
+    /// Maximum number of attempts; for [`RetryAdvice::RetryWithin`], the number to be expected.
     pub max_attempts: u32,
     /// Time until the next attempt.
     pub delay: Duration,
@@ -162,6 +177,10 @@ where
         {
             return Err(error);
         }
+        let left = limit.map(|limit| limit.saturating_sub(started.elapsed() + delay));
+        let max_attempts = left.map_or(max_attempts, |left| {
+            rules.backoff.attempts_within(left, attempt + 1).min(max_attempts)
+        });
         on_retry(FailedAttempt { attempt, max_attempts, delay, error: &error });
         if rules.cancel.run_until_cancelled(sleep(delay)).await.is_none() {
             return Err(Cancelled.into());

@@ -18,7 +18,7 @@ use pollux_input::{Tone, TonedLine, narration};
 use pollux_line::{Broken, Progress, Stdout};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, CommandOutcome, Display, Envelope, Event, FinishedCall, Op,
-    PromptOutcome, RetryNotice, ToolErrorKind,
+    PromptOutcome, ToolErrorKind,
 };
 use pollux_session::Statistics;
 use tokio::time::sleep_until;
@@ -308,7 +308,7 @@ impl Run<'_> {
                 drop(self.handle.send(self.prompt.clone()));
             }
             Event::Waiting(notice) => {
-                state.messages.push(TonedLine::new(Tone::Warning, waiting(notice)));
+                state.messages.push(TonedLine::new(Tone::Warning, narration::next_attempt(notice)));
             }
             Event::PromptEnded(_) => {}
             event => {
@@ -350,12 +350,4 @@ fn tool_error(call: &FinishedCall) -> Option<TonedLine> {
     };
     let text = format!("Error executing tool {}: {words}", call.call.name);
     Some(TonedLine::new(Tone::Error, text))
-}
-
-fn waiting(notice: &RetryNotice) -> String {
-    let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
-    let (wait, reason) = (delay.as_secs_f32(), narration::sentence(reason));
-    format!(
-        "Attempt {attempt} of {max_attempts} failed: {reason} Retrying with backoff in {wait:.1} s..."
-    )
 }

@@ -135,7 +135,7 @@ async fn gives_the_last_error_when_attempts_are_used_up_or_useless() {
 /// that they took on a virtual clock.
 async fn attempts(advice: RetryAdvice) -> (u32, f64) {
     let cancel = CancellationToken::new();
-    let calls = Cell::new(0);
+    let (calls, announced) = (Cell::new(0), Cell::new(1));
     let started = tokio::time::Instant::now();
     let backoff = Backoff { jitter: 0.0, server_jitter: 0.0, ..Backoff::CONNECTION };
     let result: Result<(), _> = retry(
@@ -145,10 +145,11 @@ async fn attempts(advice: RetryAdvice) -> (u32, f64) {
             async { Err(Failure::Busy) }
         },
         |_| advice,
-        |_| {},
+        |failed| announced.set(failed.max_attempts),
     )
     .await;
     assert_eq!(result, Err(Failure::Busy));
+    assert_eq!(announced.get(), calls.get(), "{advice:?}");
     (calls.get(), started.elapsed().as_secs_f64())
 }
 

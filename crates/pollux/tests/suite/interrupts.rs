@@ -89,7 +89,7 @@ fn a_signal_ends_a_wait_for_the_next_attempt() {
     for format in FORMATS {
         let stage = Stage::with([errors::per_minute_quota()]);
         let mut running = start(&stage, format);
-        running.stderr_until("Retrying");
+        running.stderr_until(" Attempt 2 of ");
         assert_cancelled(format, &end_by(running, Signal::INT), 130);
     }
 }

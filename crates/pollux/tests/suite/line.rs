@@ -659,7 +659,7 @@ fn an_interrupt_stops_a_command() {
 fn retries_are_reported_and_can_be_stopped() {
     let talk = Talk::with([errors::per_minute_quota()]);
     talk.type_line("go");
-    talk.wait_for_text("Retrying in");
+    talk.wait_for_text(" Attempt 2 of ");
     talk.terminal.send_key(Key::Ctrl('c'));
     talk.wait_for_text("Request cancelled.");
     talk.wait_for_prompt();

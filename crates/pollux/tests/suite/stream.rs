@@ -188,5 +188,5 @@ fn failed_requests_are_counted() {
     let api = &models[super::stage::MODEL]["api"];
     // An empty answer that is requested again is not an error; only the last one is.
     assert_eq!((&api["totalRequests"], &api["totalErrors"]), (&json!(3), &json!(1)), "{api}");
-    assert!(run.stderr_text().contains("Retrying with backoff"), "{}", run.report());
+    assert!(run.stderr_text().contains(" Attempt 2 of 10 in "), "{}", run.report());
 }
