@@ -1,9 +1,8 @@
 //! Choice of a model server on this machine, for a user who is not signed in.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use pollux_models::local::LocalServer;
+use pollux_models::local::{self, LocalModel, LocalServer};
 use pollux_protocol::{Origin, Question, QuestionChoice, QuestionOutcome, QuestionSubject};
 
 use crate::setup::Setup;
@@ -30,14 +29,9 @@ impl Setup {
     }
 }
 
-/// Returns the question and the model names of its choices; `None` if there is no model. A name
-/// that two servers offer refers to the first server.
-fn question(servers: &[LocalServer], from: Origin) -> Option<(Question, Vec<&str>)> {
-    let mut seen = HashSet::new();
-    let all = servers
-        .iter()
-        .flat_map(|server| server.models.iter().map(move |model| (server, model.name.as_str())));
-    let mut all: Vec<_> = all.filter(|(_, name)| seen.insert(*name)).collect();
+/// Returns the question and the model names of its choices; `None` if there is no model.
+fn question(servers: &[LocalServer], from: Origin) -> Option<(Question, Vec<String>)> {
+    let mut all = local::selectable(servers);
     if all.is_empty() {
         return None;
     }
@@ -51,18 +45,18 @@ fn question(servers: &[LocalServer], from: Origin) -> Option<(Question, Vec<&str
         "No API key is set. These models were found on this machine.{more}\n\
          Which model do you want to use? To skip this question, use --model local/NAME"
     );
-    let label = |(server, name): &(&LocalServer, &str)| {
-        format!("{name} ({} at {})", server.kind.name(), server.address)
+    let label = |(_, server, model): &(String, &LocalServer, &LocalModel)| {
+        format!("{} ({} at {})", model.name, server.kind.name(), server.address)
     };
     let choices = QuestionChoice::options(all.iter().map(label));
     let subject = QuestionSubject::SignIn { text };
     let question = Question::new(Arc::new(from), subject, choices, None);
-    Some((question, all.into_iter().map(|(_, name)| name).collect()))
+    Some((question, all.into_iter().map(|(name, ..)| name).collect()))
 }
 
 #[cfg(test)]
 mod tests {
-    use pollux_models::local::{LocalModel, ServerKind};
+    use pollux_models::local::ServerKind;
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -74,14 +68,15 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_listed_once_with_the_server_that_answers_to_it() {
+    fn a_name_that_two_servers_have_is_listed_twice() {
         let servers = [
             server(ServerKind::Ollama, 11434, &["a", "b"]),
             server(ServerKind::Vllm, 8000, &["b", "c"]),
         ];
         let (question, names) = question(&servers, Origin::default()).unwrap();
-        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(names, ["a", "b@11434", "b@8000", "c"]);
         assert_eq!(question.choices[1].label, "b (Ollama at http://127.0.0.1:11434)");
+        assert_eq!(question.choices[2].label, "b (vLLM at http://127.0.0.1:8000)");
         assert_eq!(question.choices[2].outcome, QuestionOutcome::Option(2));
     }
 

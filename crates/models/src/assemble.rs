@@ -8,7 +8,7 @@ use pollux_protocol::{ModelError, ModelErrorKind, Models};
 use crate::auth::{self, SignInContext};
 use crate::catalog::{self, GEMINI, Vendor};
 use crate::configs::ModelConfigs;
-use crate::local::{LocalModel, LocalServer};
+use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
 use crate::record::ResponseRecorder;
@@ -155,10 +155,12 @@ pub fn undecided(options: &ModelsOptions, servers: &[LocalServer]) -> ModelError
             found.push(format!("{variable} is set: use a model of {name} with --model {id}/NAME."));
         }
     }
+    let models = local::selectable(servers);
     for server in servers {
         let described = server.describe();
-        found.push(match server.models.first() {
-            Some(LocalModel { name, .. }) => {
+        let first = models.iter().find(|(_, on, _)| on.address == server.address);
+        found.push(match first {
+            Some((name, ..)) => {
                 format!("{described} was found on this machine: use it with --model local/{name}.")
             }
             None => format!("{described} was found on this machine."),

@@ -17,7 +17,8 @@ use url::Url;
 mod answers;
 mod server;
 
-pub use server::{LocalModel, LocalServer, ServerKind};
+pub(crate) use server::select;
+pub use server::{LocalModel, LocalServer, ServerKind, selectable};
 
 use answers::Answers;
 

@@ -88,8 +88,7 @@ impl Services {
             Route::Local(name) => {
                 let ports = local::ports(&self.sign_in.environment);
                 let servers = local::discover(&ports).await;
-                let found = servers.iter().find_map(|server| Some((server, server.model(name)?)));
-                let Some((server, model)) = found else {
+                let Some((server, model)) = local::select(&servers, name) else {
                     return Err(not_found(name, &servers, &ports));
                 };
                 let vendor = catalog::vendor(server.kind.vendor())?;
@@ -112,7 +111,7 @@ impl Services {
             all.flat_map(|vendor| vendor_models(vendor, prices)).collect();
         if self.check_enforced(&Route::Local(String::new())).is_ok() {
             let servers = local::discover(&local::ports(&self.sign_in.environment)).await;
-            listed.extend(servers.iter().flat_map(|server| server_models(server, prices)));
+            listed.extend(server_models(&servers, prices));
         }
         listed
     }
@@ -227,21 +226,21 @@ fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListin
     names.map(listing).collect()
 }
 
-/// Returns the models of a server on this machine.
-fn server_models(server: &LocalServer, prices: &PriceBook) -> Vec<ModelListing> {
-    let vendor = catalog::vendor(server.kind.vendor()).ok();
-    let listing = |model: &LocalModel| {
+/// Returns the models of the servers on this machine.
+fn server_models(servers: &[LocalServer], prices: &PriceBook) -> Vec<ModelListing> {
+    let listing = |(name, server, model): (String, &LocalServer, &LocalModel)| {
+        let vendor = catalog::vendor(server.kind.vendor()).ok();
         let facts = vendor.map(|vendor| vendor.facts(&model.name)).unwrap_or_default();
         let context = model.context.or(facts.context).unwrap_or(catalog::UNKNOWN_CONTEXT);
         ModelListing {
-            name: format!("local/{}", model.name),
+            name: format!("local/{name}"),
             vendor: server.kind.name().to_owned(),
             limits: crate::openai::limits(context),
             abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
             price: prices.price(LOCAL, &model.name),
         }
     };
-    server.models.iter().map(listing).collect()
+    local::selectable(servers).into_iter().map(listing).collect()
 }
 
 /// Returns the catalog entry to use for a local server at a vendor's address: address and key are

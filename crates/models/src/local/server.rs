@@ -1,5 +1,9 @@
 //! A server on this machine, and its description for the user.
 
+use std::collections::HashMap;
+
+use url::Url;
+
 /// Kind of server program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
@@ -77,6 +81,11 @@ impl LocalServer {
         format!("{}/v1", self.address)
     }
 
+    /// Returns the port of the server.
+    fn port(&self) -> Option<u16> {
+        Url::parse(&self.address).ok()?.port_or_known_default()
+    }
+
     /// Returns the model of this name; `:latest` may be omitted.
     pub(crate) fn model(&self, name: &str) -> Option<&LocalModel> {
         let exact = self.models.iter().find(|model| model.name == name);
@@ -115,9 +124,68 @@ impl LocalServer {
     }
 }
 
+/// Returns the models of all servers, each with the name that selects it after `local/`: the name
+/// of the model, with `@PORT` if several servers have a model of this name.
+pub fn selectable(servers: &[LocalServer]) -> Vec<(String, &LocalServer, &LocalModel)> {
+    let all = || servers.iter().flat_map(|server| server.models.iter().map(move |m| (server, m)));
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    all().for_each(|(_, model)| *counts.entry(&model.name).or_default() += 1);
+    let named = |(server, model): (&LocalServer, &LocalModel)| {
+        let name = &model.name;
+        match server.port().filter(|_| counts.get(name.as_str()).is_some_and(|count| *count > 1)) {
+            Some(port) => format!("{name}@{port}"),
+            None => name.clone(),
+        }
+    };
+    all().map(|(server, model)| (named((server, model)), server, model)).collect()
+}
+
+/// Returns the model that a name after `local/` selects: the first one of this name, or with
+/// `@PORT` the one of the server at this port.
+pub(crate) fn select<'a>(
+    servers: &'a [LocalServer],
+    name: &str,
+) -> Option<(&'a LocalServer, &'a LocalModel)> {
+    let first = servers.iter().find_map(|server| Some((server, server.model(name)?)));
+    first.or_else(|| {
+        let (name, port) = name.rsplit_once('@')?;
+        let port = port.parse().ok()?;
+        let server = servers.iter().find(|server| server.port() == Some(port))?;
+        Some((server, server.model(name)?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_two_servers_have_is_selected_by_the_port() {
+        let server = |port: u16, names: &[&str]| LocalServer {
+            kind: ServerKind::LlamaCpp,
+            address: format!("http://127.0.0.1:{port}"),
+            models: names
+                .iter()
+                .map(|name| LocalModel { name: (*name).to_owned(), context: None })
+                .collect(),
+        };
+        let servers =
+            [server(8080, &["m.gguf", "b"]), server(8081, &["m.gguf"]), server(80, &["c@8080"])];
+        let names: Vec<String> = selectable(&servers).into_iter().map(|(name, ..)| name).collect();
+        assert_eq!(names, ["m.gguf@8080", "b", "m.gguf@8081", "c@8080"]);
+        let port = |name: &str| select(&servers, name).and_then(|(server, _)| server.port());
+        for (name, expected) in [
+            ("m.gguf", Some(8080)),
+            ("m.gguf@8080", Some(8080)),
+            ("m.gguf@8081", Some(8081)),
+            ("m.gguf@80", None),
+            ("b@8080", Some(8080)),
+            ("c@8080", Some(80)),
+            ("m.gguf@x", None),
+        ] {
+            assert_eq!(port(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn a_server_is_described_briefly() {
