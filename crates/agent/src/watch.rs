@@ -29,6 +29,14 @@ pub(crate) struct Watch {
     log_prompts: bool,
 }
 
+/// Cost of a request; `None` if the price of the model is not known.
+#[derive(Clone, Copy)]
+struct Cost {
+    cost: Option<Money>,
+    /// True if the vendor did not count the tokens.
+    is_estimated: bool,
+}
+
 /// Request that is being made.
 pub(crate) struct Asked {
     /// Name of the requested model.
@@ -130,12 +138,13 @@ impl Watch {
     pub(crate) fn close(&self, asked: &mut Asked, turn: &Turn, error: Option<&ModelError>) {
         // Between two attempts there is no request to report.
         let Some(began) = asked.began.take() else { return };
-        let usage = asked.charged(turn, error);
+        let (usage, is_estimated) = asked.charged(turn, error);
         let names = [turn.answered_by(&asked.model), &asked.model];
         let cost = self.cost(&asked.vendor, names, &usage);
         if let Some(hold) = asked.hold.take() {
             hold.settle(usage.all(), cost);
         }
+        let cost = Cost { cost, is_estimated };
         let measure = match error {
             None => self.response(asked, turn, began.elapsed(), cost),
             Some(error) => {
@@ -192,6 +201,7 @@ impl Watch {
                 error_type: notice.error_type.clone(),
                 status: refused_with(&notice),
                 cost: Some(Money::ZERO),
+                is_cost_estimated: false,
             };
             self.outlet.measure(&Measurement::ApiError(error));
         }
@@ -203,7 +213,7 @@ impl Watch {
         asked: &Asked,
         turn: &Turn,
         duration: Duration,
-        cost: Option<Money>,
+        Cost { cost, is_estimated }: Cost,
     ) -> Measurement {
         let finish_reasons = turn.finish.iter().map(|finish| finish.as_str().to_owned());
         Measurement::ApiResponse(ApiResponseMeasure {
@@ -213,6 +223,7 @@ impl Watch {
             duration,
             usage: turn.usage.unwrap_or_default(),
             cost,
+            is_cost_estimated: is_estimated,
             finish_reasons: finish_reasons.collect(),
             response_text: self.log_prompts.then(|| turn.to_json()),
             response_id: turn.response_id.clone(),
@@ -228,20 +239,21 @@ impl Watch {
 }
 
 impl Asked {
-    /// Returns the usage to charge: the vendor's count, otherwise an estimate of the sent and
-    /// received tokens. Requests that were refused or never arrived are free.
-    fn charged(&self, turn: &Turn, error: Option<&ModelError>) -> Usage {
-        if let Some(usage) = turn.usage {
-            return usage;
+    /// Returns the usage to charge, and whether it is an estimate: the vendor's count, otherwise an
+    /// estimate of the sent and received tokens. Some servers report zero tokens instead of none.
+    /// Requests that were refused or never arrived are free.
+    fn charged(&self, turn: &Turn, error: Option<&ModelError>) -> (Usage, bool) {
+        if let Some(usage) = turn.usage.filter(|usage| *usage != Usage::default()) {
+            return (usage, false);
         }
         let was_cut_off = |error: &ModelError| {
             matches!(error.kind, ModelErrorKind::Cancelled | ModelErrorKind::Broken)
         };
         if !turn.begun && error.is_some_and(|error| !was_cut_off(error)) {
-            return Usage::default();
+            return (Usage::default(), false);
         }
         let candidates = turn.parts.iter().map(estimate::part).sum::<f64>().ceil() as u64;
-        Usage { prompt: self.estimate(), candidates, ..Usage::default() }
+        (Usage { prompt: self.estimate(), candidates, ..Usage::default() }, true)
     }
 
     fn failure(
@@ -249,7 +261,7 @@ impl Asked {
         model: &str,
         duration: Duration,
         error: &ModelError,
-        cost: Option<Money>,
+        Cost { cost, is_estimated }: Cost,
     ) -> Measurement {
         // A vendor's refusal is measured as an API error, whatever its consequence for the run.
         let error_type = if error.refusal.is_some() { API_ERROR } else { error.type_name };
@@ -262,6 +274,7 @@ impl Asked {
             error_type: error_type.to_owned(),
             status: error.status(),
             cost,
+            is_cost_estimated: is_estimated,
         })
     }
 }

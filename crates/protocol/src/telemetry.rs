@@ -63,6 +63,8 @@ pub struct ApiResponseMeasure {
     pub usage: Usage,
     /// Cost; `None` if the model's price is unknown.
     pub cost: Option<Money>,
+    /// True if the vendor did not count the tokens, so that the cost is an estimate.
+    pub is_cost_estimated: bool,
     /// Finish reasons, as the vendor names them.
     pub finish_reasons: Vec<String>,
     /// Answer as JSON, only if prompts are recorded.
@@ -90,6 +92,8 @@ pub struct ApiErrorMeasure {
     pub status: Option<u16>,
     /// Cost in spite of the failure; `None` if the model's price is unknown.
     pub cost: Option<Money>,
+    /// True if the vendor did not count the tokens, so that the cost is an estimate.
+    pub is_cost_estimated: bool,
 }
 
 /// Measurement of a tool call that has ended.

@@ -30,6 +30,7 @@ struct Figures {
     models: IndexMap<String, Model>,
     tools: Tools,
     files: Files,
+    #[serde(flatten)]
     cost: Cost,
 }
 
@@ -38,28 +39,44 @@ struct Model {
     api: Requests,
     tokens: Tokens,
     roles: IndexMap<&'static str, Role>,
+    #[serde(flatten)]
     cost: Cost,
 }
 
-/// Cost in dollars; `null` as soon as the price of one request is not known.
-#[derive(Debug, Clone, Copy)]
-struct Cost(Option<Money>);
+/// Cost in dollars.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Cost {
+    /// Sum; `null` as soon as the price of one request is not known.
+    #[serde(rename = "cost", serialize_with = "dollars")]
+    sum: Option<Money>,
+    /// True if the tokens of one request were not counted by the vendor.
+    #[serde(rename = "cost_estimated", skip_serializing_if = "std::ops::Not::not")]
+    is_estimated: bool,
+}
 
 impl Default for Cost {
     fn default() -> Self {
-        Self(Some(Money::ZERO))
+        Self { sum: Some(Money::ZERO), is_estimated: false }
     }
 }
 
-impl Serialize for Cost {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.map(Money::usd).serialize(serializer)
-    }
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
+fn dollars<S: Serializer>(sum: &Option<Money>, serializer: S) -> Result<S::Ok, S::Error> {
+    sum.map(Money::usd).serialize(serializer)
 }
 
 impl Cost {
-    fn add(&mut self, cost: Option<Money>) {
-        self.0 = self.0.zip(cost).map(|(sum, more)| sum.plus(more));
+    fn add(&mut self, cost: Option<Money>, is_estimated: bool) {
+        self.sum = self.sum.zip(cost).map(|(sum, more)| sum.plus(more));
+        self.is_estimated |= is_estimated && cost.is_some_and(|cost| cost != Money::ZERO);
+    }
+
+    /// Adds the keys of the cost to a flat object.
+    fn put(self, stats: &mut Value) {
+        stats["cost"] = json!(self.sum.map(Money::usd));
+        if self.is_estimated {
+            stats["cost_estimated"] = json!(true);
+        }
     }
 }
 
@@ -167,8 +184,8 @@ impl Statistics {
             model.api.total_requests = recorded.requests;
             model.tokens.add(recorded.usage);
             // The file contains no prices.
-            model.cost = Cost(None);
-            figures.cost = Cost(None);
+            model.cost.sum = None;
+            figures.cost.sum = None;
         }
         for (name, recorded) in &recorded.tools {
             figures.tools.total_calls += recorded.count;
@@ -204,7 +221,7 @@ impl Statistics {
                 ..Usage::default()
             });
             let mut one = flat(tokens);
-            one["cost"] = json!(model.cost);
+            model.cost.put(&mut one);
             models.insert(name.clone(), one);
         }
         // Sum of the input tokens that each model read uncached, equal to the sum of the per-model
@@ -214,7 +231,7 @@ impl Statistics {
         stats["duration_ms"] = json!(milliseconds(duration));
         stats["tool_calls"] = json!(figures.tools.total_calls);
         stats["models"] = Value::Object(models);
-        stats["cost"] = json!(figures.cost);
+        figures.cost.put(&mut stats);
         stats
     }
 
@@ -254,9 +271,9 @@ impl Figures {
 
     fn response(&mut self, measure: &ApiResponseMeasure) {
         let latency = milliseconds(measure.duration);
-        self.cost.add(measure.cost);
+        self.cost.add(measure.cost, measure.is_cost_estimated);
         let model = self.model(&measure.model);
-        model.cost.add(measure.cost);
+        model.cost.add(measure.cost, measure.is_cost_estimated);
         model.api.total_requests += 1;
         model.api.total_latency_ms += latency;
         model.tokens.add(measure.usage);
@@ -268,9 +285,9 @@ impl Figures {
 
     fn error(&mut self, measure: &ApiErrorMeasure) {
         let latency = milliseconds(measure.duration);
-        self.cost.add(measure.cost);
+        self.cost.add(measure.cost, measure.is_cost_estimated);
         let model = self.model(&measure.model);
-        model.cost.add(measure.cost);
+        model.cost.add(measure.cost, measure.is_cost_estimated);
         model.api.total_requests += 1;
         model.api.total_latency_ms += latency;
         model.api.add_error(&measure.error_type);

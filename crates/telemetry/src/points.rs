@@ -211,6 +211,7 @@ mod tests {
                 error_type: "E".to_owned(),
                 status,
                 cost: None,
+                is_cost_estimated: false,
             };
             let points = points(&Measurement::ApiError(failure), &Asked::default());
             let attributes: Vec<Value> =

@@ -242,7 +242,7 @@ fn in_words(stats: &Value) -> String {
     let line = |(name, model): (&String, &Value)| {
         let (requests, tokens) = (&model["api"]["totalRequests"], &model["tokens"]);
         let (read, cached, written) = (&tokens["prompt"], &tokens["cached"], &tokens["candidates"]);
-        let cost = cost_in_words(&model["cost"]);
+        let cost = cost_in_words(model);
         format!(
             "{name}: requests {requests}, tokens in {read} (cached {cached}), out {written}, cost {cost}"
         )
@@ -255,15 +255,16 @@ fn in_words(stats: &Value) -> String {
     let (calls, failed) = (&tools["totalCalls"], &tools["totalFail"]);
     let (added, removed) = (&files["totalLinesAdded"], &files["totalLinesRemoved"]);
     if models.is_some_and(|models| models.len() > 1) {
-        lines.push(format!("Cost of all: {}", cost_in_words(&stats["cost"])));
+        lines.push(format!("Cost of all: {}", cost_in_words(stats)));
     }
     lines.push(format!("Tool calls: {calls}, failed: {failed}. Lines: +{added} -{removed}"));
     lines.join("\n")
 }
 
-fn cost_in_words(cost: &Value) -> String {
-    let money = cost.as_f64().and_then(Money::from_usd);
-    money.map_or_else(|| "unknown".to_owned(), |money| money.to_string())
+fn cost_in_words(stats: &Value) -> String {
+    let money = stats["cost"].as_f64().and_then(Money::from_usd);
+    let estimated = if stats["cost_estimated"] == true { " (estimated)" } else { "" };
+    money.map_or_else(|| "unknown".to_owned(), |money| format!("{money}{estimated}"))
 }
 
 #[cfg(test)]

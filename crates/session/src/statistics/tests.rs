@@ -15,6 +15,7 @@ fn response(usage: Usage) -> Measurement {
         duration: Duration::from_millis(165),
         usage,
         cost: Money::from_usd(0.25),
+        is_cost_estimated: false,
         finish_reasons: Vec::new(),
         response_text: None,
         response_id: None,
@@ -64,6 +65,7 @@ fn run() -> Statistics {
             error_type: String::new(),
             status: Some(500),
             cost: Some(Money::ZERO),
+            is_cost_estimated: false,
         }),
     );
     observe(&statistics, tool(true, Some(Decision::Accept)));
@@ -99,6 +101,22 @@ fn the_flat_stats_have_gemini_clis_order() {
         text,
         r#"{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6,"duration_ms":7,"tool_calls":2,"models":{"m":{"total_tokens":12,"input_tokens":10,"output_tokens":2,"cached":4,"input":6,"cost":0.25}},"cost":0.25}"#
     );
+}
+
+#[test]
+fn an_estimated_cost_is_marked_at_its_model_and_at_the_sum() {
+    let statistics = run();
+    let mut uncounted = match response(Usage::default()) {
+        Measurement::ApiResponse(measure) => measure,
+        other => panic!("{other:?}"),
+    };
+    (uncounted.model, uncounted.is_cost_estimated) = ("silent".to_owned(), true);
+    observe(&statistics, Measurement::ApiResponse(uncounted));
+    for stats in [statistics.stats(), statistics.stream_stats(Duration::ZERO)] {
+        assert_eq!((&stats["cost"], &stats["cost_estimated"]), (&json!(0.5), &json!(true)));
+        assert_eq!(stats["models"]["silent"]["cost_estimated"], true);
+        assert_eq!(stats["models"]["m"].get("cost_estimated"), None);
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn a_response_has_the_attributes_of_gemini_cli() {
         duration: Duration::from_millis(158),
         usage: Usage { prompt: 10, candidates: 2, total: 12, ..Usage::default() },
         cost: None,
+        is_cost_estimated: false,
         finish_reasons: vec!["STOP".to_owned()],
         response_text: Some("secret".to_owned()),
         response_id: None,
@@ -70,6 +71,7 @@ fn a_failure_has_the_attributes_of_gemini_cli() {
             error_type: "ApiError".to_owned(),
             status,
             cost: None,
+            is_cost_estimated: false,
         })
     };
     assert_eq!(
@@ -102,6 +104,7 @@ fn reasons_are_reported_in_the_words_of_the_conventions() {
             duration: Duration::ZERO,
             usage: Usage::default(),
             cost: None,
+            is_cost_estimated: false,
             finish_reasons: vendors.into_iter().map(str::to_owned).collect(),
             response_text: None,
             response_id: None,

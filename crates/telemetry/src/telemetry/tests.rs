@@ -45,6 +45,7 @@ fn response() -> ApiResponseMeasure {
         duration: Duration::from_millis(5),
         usage: Usage { prompt: 10, total: 10, ..Usage::default() },
         cost: None,
+        is_cost_estimated: false,
         finish_reasons: Vec::new(),
         response_text: None,
         response_id: None,
