@@ -48,6 +48,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             requests(root),
             Step::task(root, &["interop", "saved-approvals"]),
             Step::task(root, &["interop", "gemini-session"]),
+            Step::task(root, &["interop", "llmock"]),
             Step::task(root, &["interop", "parity", "--sample", "40", "--seed", seed]),
         ]);
         steps
@@ -68,6 +69,7 @@ pub(crate) fn nightly(root: &Path) -> Result<ExitCode> {
             requests(root),
             Step::task(root, &["interop", "saved-approvals"]),
             Step::task(root, &["interop", "gemini-session"]),
+            Step::task(root, &["interop", "llmock"]),
             Step::task(root, &["interop", "parity"]),
             Step::task(root, &["fuzz", "--seconds", FUZZ_SECONDS]),
             Step::task(root, &["mutants", "--sample", "60"]),
