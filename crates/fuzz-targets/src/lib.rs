@@ -10,6 +10,7 @@
 mod declaration;
 
 targets! {
+    acp_messages,
     at_path_tokens,
     chat_stream,
     citations,

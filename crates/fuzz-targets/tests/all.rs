@@ -22,6 +22,7 @@ macro_rules! targets {
 }
 
 targets! {
+    acp_messages,
     at_path_tokens,
     chat_stream,
     citations,

@@ -88,7 +88,8 @@ impl Host {
         };
         SetupInput {
             options: self.options.clone(),
-            environment: self.environment.clone(),
+            environment: (request.variables.iter())
+                .fold(self.environment.clone(), |all, (name, value)| all.with(name, value)),
             request: request.clone(),
             called_as: self.called_as.clone(),
             origin: Arc::new(Origin { session: session.into(), ..Origin::default() }),

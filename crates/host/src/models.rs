@@ -91,7 +91,7 @@ pub(crate) fn options(
         record: input.options.record.clone(),
         prices: Some(places.pollux_dir().join(crate::budget::PRICES)),
         startup_model,
-        client: "cli".to_owned(),
+        client: input.options.client.clone().unwrap_or_else(|| "cli".to_owned()),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub screen_reader: Option<bool>,
     /// True for additional diagnostic messages.
     pub debug: bool,
+    /// Name of the frontend in requests to models; `cli` by default.
+    pub client: Option<String>,
     /// True if the frontend can open a text in an editor for the user.
     pub has_editor: bool,
     /// True if no prompt will be sent: policy files that cannot be read are then reported and do

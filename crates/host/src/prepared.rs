@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_agent::{PinnedContext, Spending};
 use pollux_protocol::{
-    Models, Part, PreparedSession, PromptSource, ResumedState, RunningSession, SessionFacts,
-    SessionFailure, SessionsError, SettingValues,
+    ApprovalMode, ModelListing, Models, Part, PreparedSession, PromptSource, ResumedState,
+    RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
 };
 
 use crate::assemble::Launch;
@@ -19,7 +19,7 @@ use crate::references::Expander;
 use crate::reports;
 use crate::running::OpenSession;
 use crate::sessions::ChosenSession;
-use crate::setup::Setup;
+use crate::setup::{Setup, approval};
 use crate::state::SessionState;
 
 /// A session whose models and limits are known. No file of the session exists yet.
@@ -80,7 +80,7 @@ impl Prepared {
             commands::headless(&setup.input.called_as)
         };
         let agent = setup.start(Launch {
-            models,
+            models: Arc::clone(&models),
             log: Arc::clone(&log),
             session_id: &id,
             history,
@@ -94,7 +94,7 @@ impl Prepared {
         });
         let PinnedContext { topic, plan, todos } = agent.standing.clone();
         facts.resumed = facts.resumed.map(|earlier| ResumedState { topic, plan, todos, ..earlier });
-        Ok(OpenSession { facts, agent, setup, log, state, prompts: OnceLock::new() })
+        Ok(OpenSession { facts, agent, setup, log, models, state, prompts: OnceLock::new() })
     }
 }
 
@@ -116,6 +116,12 @@ fn facts(setup: &Setup, chosen: &ChosenSession) -> SessionFacts {
     }
 }
 
+/// Returns the models that can be requested.
+pub(crate) fn listed(models: &Arc<dyn Models>) -> BoxFuture<'static, Vec<ModelListing>> {
+    let models = Arc::clone(models);
+    Box::pin(async move { models.list().await })
+}
+
 fn context(
     failure: SessionFailure,
     settings: &SettingValues,
@@ -132,6 +138,14 @@ impl PreparedSession for Prepared {
 
     fn settings(&self) -> SettingValues {
         self.setup.loaded.settings.values()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Vec<ModelListing>> {
+        listed(&self.models)
+    }
+
+    fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError> {
+        Ok(approval::check(self.setup.approval_request(), mode)?)
     }
 
     fn expand(

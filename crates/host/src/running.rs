@@ -5,15 +5,16 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_protocol::{
-    AgentHandle, Part, PromptSource, RunningSession, SessionFacts, SessionFailure, SessionsError,
-    SettingValues, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, ModelListing, Models, Part, PromptSource, RunningSession,
+    SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, recent_prompts};
 
 use crate::assemble::Assembled;
 use crate::host::blocking;
+use crate::prepared::listed;
 use crate::references::Expander;
-use crate::setup::Setup;
+use crate::setup::{Setup, approval};
 use crate::state::SessionState;
 
 /// An open session.
@@ -22,6 +23,7 @@ pub(crate) struct OpenSession {
     pub(crate) agent: Assembled,
     pub(crate) setup: Arc<Setup>,
     pub(crate) log: Arc<SessionLog>,
+    pub(crate) models: Arc<dyn Models>,
     pub(crate) state: SessionState,
     /// Log of prompts, opened with the first prompt that is recorded.
     pub(crate) prompts: OnceLock<PromptLog>,
@@ -39,6 +41,14 @@ impl RunningSession for OpenSession {
 
     fn handle(&self) -> Arc<dyn AgentHandle> {
         Arc::clone(&self.agent.handle) as Arc<dyn AgentHandle>
+    }
+
+    fn models(&self) -> BoxFuture<'static, Vec<ModelListing>> {
+        listed(&self.models)
+    }
+
+    fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError> {
+        Ok(approval::check(self.setup.approval_request(), mode)?)
     }
 
     async fn transcript(

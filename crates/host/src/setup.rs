@@ -22,7 +22,7 @@ use crate::options::RunOptions;
 use crate::rules;
 use pollux_protocol::SessionFailure;
 
-mod approval;
+pub(crate) mod approval;
 mod notices;
 mod paths;
 mod sandbox;

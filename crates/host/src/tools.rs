@@ -22,7 +22,8 @@ impl Setup {
         let lists = tool_lists(&self.input.options, &self.loaded);
         let mut tools = pollux_tools::builtin(context);
         // Without a user nobody can answer `ask_user`, even if the rules allow it.
-        let is_answered = |name: &str| self.is_interactive() || name != "ask_user";
+        let has_answers = self.is_interactive() && self.input.request.answers_model;
+        let is_answered = |name: &str| has_answers || name != "ask_user";
         tools.retain(|tool| lists.keeps(tool.name()) && is_answered(tool.name()));
         tools
     }

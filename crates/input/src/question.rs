@@ -88,6 +88,11 @@ impl QuestionSheet {
         Self { text, is_about_call, is_change, is_code, choices, default }
     }
 
+    /// Returns the lines about the subject of a question, without its choices.
+    pub fn subject(question: &Question, folder: &Path) -> Vec<String> {
+        subject(question, folder)
+    }
+
     /// Returns the lines with their meaning.
     pub fn lines(&self) -> Vec<TonedLine> {
         let tone = |line: &str| match line.strip_prefix("  ") {

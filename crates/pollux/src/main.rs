@@ -3,6 +3,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod acp;
 mod allocator;
 mod arguments;
 mod config;

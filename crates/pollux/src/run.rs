@@ -19,6 +19,7 @@ use pollux_protocol::{Op, SessionFacts, SessionRequest, Sessions, SettingValues}
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
 
+use crate::acp;
 use crate::arguments::{Arguments, OutputFormat, is_headless, version};
 use crate::editor::TerminalEditor;
 use crate::exit::Failure;
@@ -70,6 +71,9 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
             return fail(format.get(), &Failure::general(message), None).await;
         }
     };
+    if start.arguments.acp {
+        return acp::run(start, &mut signals).await;
+    }
     let begun = match begin(start) {
         Ok(begun) => begun,
         Err(failure) => return fail(format.get(), &failure, None).await,

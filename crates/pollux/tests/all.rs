@@ -5,6 +5,11 @@
 #![cfg(unix)]
 
 mod suite {
+    mod acp;
+    mod acp_client;
+    mod acp_content;
+    mod acp_robustness;
+    mod acp_sessions;
     mod auto_memory;
     mod background;
     mod budget;

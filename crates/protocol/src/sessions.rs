@@ -1,5 +1,6 @@
 //! Opening, listing and deleting sessions.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentHandle, ApprovalMode, Files, LocalFiles, Notices, Observer, Operator, Part, SessionsError,
-    SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, Files, LocalFiles, ModelListing, Notices, Observer, Operator, Part,
+    SessionsError, SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
 };
 
 /// Start of a session.
@@ -49,6 +50,9 @@ pub struct SessionRequest {
     /// Connection to the user for questions before the session runs, such as whether to trust the
     /// folder; `None` for a session without a user, in which nobody answers questions.
     pub operator: Option<Arc<dyn Operator>>,
+    /// True if the user can answer questions of the model; the model has no tool for them
+    /// otherwise.
+    pub answers_model: bool,
     /// Sink for messages that belong to no prompt.
     pub notices: Arc<dyn Notices>,
     /// Holder of the text of files, such as an editor.
@@ -57,6 +61,9 @@ pub struct SessionRequest {
     pub observers: Vec<Arc<dyn Observer>>,
     /// Settings by dotted key. They override the settings files, except those of the system.
     pub settings: Map<String, Value>,
+    /// Variables by name. They take precedence over the environment of the process, for credentials
+    /// that the user has given to the frontend.
+    pub variables: BTreeMap<String, String>,
     /// Keys of settings that the frontend applies as soon as [`crate::Event::SettingsChanged`]
     /// reports a change.
     pub live_settings: &'static [&'static str],
@@ -73,10 +80,12 @@ impl SessionRequest {
             model: None,
             mode: None,
             operator: None,
+            answers_model: true,
             notices: Arc::new(|_: Severity, _: &str| {}),
             files: Arc::new(LocalFiles),
             observers: Vec::new(),
             settings: Map::new(),
+            variables: BTreeMap::new(),
             live_settings: &[],
         }
     }
@@ -142,6 +151,17 @@ pub trait RunningSession: Send + Sync {
 
     /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;
+
+    /// Returns the models that can be requested, as far as known without asking their vendors.
+    /// Model servers on this machine are asked, which may take a second.
+    fn models(&self) -> BoxFuture<'static, Vec<ModelListing>>;
+
+    /// Checks that settings and trust allow an approval mode. A frontend calls it before it sends
+    /// [`crate::Op::SetMode`].
+    ///
+    /// # Errors
+    /// The reason, for the user.
+    fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError>;
 
     /// Reads a page of the conversation as the user saw it, with the items of at most `count`
     /// messages; fewer if the messages are large. Everything that was recorded before the call is
@@ -237,6 +257,15 @@ pub trait PreparedSession: Send + Sync {
 
     /// Returns the settings of the session.
     fn settings(&self) -> SettingValues;
+
+    /// Returns the models that can be requested, like [`RunningSession::models`].
+    fn models(&self) -> BoxFuture<'static, Vec<ModelListing>>;
+
+    /// Checks that settings and trust allow an approval mode, like [`RunningSession::check_mode`].
+    ///
+    /// # Errors
+    /// The reason, for the user.
+    fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError>;
 
     /// Expands the `@path`s of the first prompt, like [`RunningSession::expand`].
     ///

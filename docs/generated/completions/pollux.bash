@@ -107,7 +107,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --debug --help --version --model demo config hooks hook policy prompt sandbox trust completions man help version"
+            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo config hooks hook policy prompt sandbox trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk d/debug h/help v/version m/model=
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
 end
 
 function __fish_pollux_needs_command
@@ -73,6 +73,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l skip-trust -d 'Trust the 
 complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List the sessions of this project and exit; as JSON with -o json'
 complete -c pollux -n "__fish_pollux_needs_command" -l raw-output -d 'Keep the terminal control sequences in the model\'s text'
 complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep the terminal control sequences without a warning'
+complete -c pollux -n "__fish_pollux_needs_command" -l acp -d 'Serve an editor on standard input and output (Agent Client Protocol)'
 complete -c pollux -n "__fish_pollux_needs_command" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_needs_command" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_needs_command" -s v -l version -d 'Print the version'

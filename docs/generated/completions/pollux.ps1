@@ -52,6 +52,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--list-sessions', '--list-sessions', [CompletionResultType]::ParameterName, 'List the sessions of this project and exit; as JSON with -o json')
             [CompletionResult]::new('--raw-output', '--raw-output', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences in the model''s text')
             [CompletionResult]::new('--accept-raw-output-risk', '--accept-raw-output-risk', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences without a warning')
+            [CompletionResult]::new('--acp', '--acp', [CompletionResultType]::ParameterName, 'Serve an editor on standard input and output (Agent Client Protocol)')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')

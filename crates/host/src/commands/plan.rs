@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
 use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Op, Part};
 
-use super::session::allowed;
+use crate::setup::approval::check;
 
 /// Maximum size, in bytes, of a plan that is shown.
 const LARGEST: u64 = 1 << 20;
@@ -48,7 +48,8 @@ impl Command for Plan {
             context.say(shown.map_err(|error| CommandError(error.to_string()))?);
             return Ok(None);
         }
-        allowed(self.request, ApprovalMode::Plan)?;
+        check(self.request, ApprovalMode::Plan)
+            .map_err(|failure| CommandError(failure.to_string()))?;
         context.send(Op::SetMode(ApprovalMode::Plan));
         if prompt.is_empty() {
             return Ok(None);

@@ -10,6 +10,7 @@ use pollux_session::Statistics;
 use serde_json::Value;
 
 use super::continuations;
+use crate::setup::approval::check;
 
 /// Approval modes, in the order of the help text.
 const MODES: [ApprovalMode; 4] =
@@ -196,18 +197,10 @@ impl Command for Mode {
             let modes = MODES.map(ApprovalMode::flag).join(", ");
             CommandError(format!("There is no mode {asked}. Modes: {modes}."))
         })?;
-        allowed(self.0, asked)?;
+        check(self.0, asked).map_err(|failure| CommandError(failure.to_string()))?;
         context.send(Op::SetMode(asked));
         Ok(None)
     }
-}
-
-/// Checks that settings and trust allow a mode.
-pub(super) fn allowed(request: ApprovalRequest, asked: ApprovalMode) -> Result<(), CommandError> {
-    let decision =
-        pollux_config::resolve_approval(ApprovalRequest { flag: Some(asked), ..request })
-            .map_err(|error| CommandError(error.to_string()))?;
-    if decision.mode == asked { Ok(()) } else { Err(CommandError(decision.messages.join("\n"))) }
 }
 
 pub(super) struct Stats(pub(super) Arc<Statistics>);

@@ -37,6 +37,21 @@ impl Setup {
     }
 }
 
+/// Checks that settings and trust allow a mode.
+///
+/// # Errors
+/// [`SessionFailure::Config`] with the reason.
+pub(crate) fn check(request: ApprovalRequest, mode: ApprovalMode) -> Result<(), SessionFailure> {
+    let request = ApprovalRequest { flag: Some(mode), ..request };
+    let decision =
+        pollux_config::resolve_approval(request).map_err(|error| SessionFailure::config(&error))?;
+    if decision.mode == mode {
+        Ok(())
+    } else {
+        Err(SessionFailure::Config(decision.messages.join("\n")))
+    }
+}
+
 /// Returns the mode that a run begins in. Reports why it is not the requested one.
 pub(super) fn mode(
     options: &RunOptions,

@@ -126,6 +126,14 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) accept_raw_output_risk: bool,
 
+    /// Serve an editor on standard input and output (Agent Client Protocol)
+    #[arg(long)]
+    pub(crate) acp: bool,
+
+    /// Old name of --acp.
+    #[arg(long, hide = true)]
+    pub(crate) experimental_acp: bool,
+
     /// Verbose output on standard error
     #[arg(short, long)]
     pub(crate) debug: bool,
@@ -184,6 +192,7 @@ impl Arguments {
         };
         trim(&mut self.model);
         trim(&mut self.session_id);
+        self.acp |= self.experimental_acp;
         self
     }
 }

@@ -32,8 +32,6 @@ const FLAGS: &[LaterFlag] = &[
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
     flag(SANDBOX, Some('s'), Kind::Switch),
-    flag("acp", None, Kind::Switch),
-    flag("experimental-acp", None, Kind::Switch),
     flag("allowed-mcp-server-names", None, Kind::List),
     flag("extensions", Some('e'), Kind::List)
         .instead("Use --extensions none to run without extensions."),

@@ -25,6 +25,7 @@ impl Arguments {
             sandbox: self.sandbox,
             screen_reader: self.screen_reader,
             debug: self.debug,
+            client: self.acp.then(|| "acp".to_owned()),
             has_editor: false,
             looks_up: false,
             output_format: self.output_format.map(OutputFormat::name),

@@ -296,8 +296,6 @@ fn unusable_lines() {
 fn what_comes_later_is_never_ignored() {
     let yet = "is not available in this version of Pollux yet.\n";
     let table: &[(&[&str], &str)] = &[
-        (&["--acp"], "The flag --acp"),
-        (&["--experimentalAcp"], "The flag --experimental-acp"),
         (&["-e", "a,b"], "The flag --extensions"),
         (&["-l"], "The flag --list-extensions"),
         (&["--allowed-mcp-server-names", "x"], "The flag --allowed-mcp-server-names"),
@@ -320,12 +318,24 @@ fn what_comes_later_is_never_ignored() {
 }
 
 #[test]
+fn the_old_name_of_acp_means_the_same() {
+    for (words, expected) in [
+        (&["--acp"][..], true),
+        (&["--experimental-acp"], true),
+        (&["--experimentalAcp"], true),
+        (&["--acp=false"], false),
+        (&[], false),
+    ] {
+        assert_eq!(run(words).acp, expected, "{words:?}");
+    }
+}
+
+#[test]
 fn saying_no_to_what_comes_later_is_fine() {
     for words in [
         &["--sandbox=false"][..],
         &["--sandbox", "false"],
         &["--no-sandbox"],
-        &["--acp=false"],
         &["-e", "none"],
         &["--allowed-mcp-server-names", ""],
         &["--screen-reader"],

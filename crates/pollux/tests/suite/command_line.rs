@@ -77,9 +77,7 @@ fn mistyped_subcommands_reach_no_model() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 10] = [
-        &["--acp"],
-        &["--experimental-acp"],
+    let table: [&[&str]; 8] = [
         &["-e", "some", "-p", "go"],
         &["--list-extensions"],
         &["--allowed-mcp-server-names", "a", "-p", "go"],

@@ -1,0 +1,210 @@
+//! Content that an editor sends with a prompt: images, links and embedded resources. Its unsaved
+//! files, and its forms.
+
+#![expect(clippy::needless_pass_by_value, reason = "messages are written in place")]
+
+use pollux_testkit::reply;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::acp_client::{Client, text_of, updates};
+use super::stage::{MODEL, Stage};
+
+const FILES: &str = r#"{"fs": {"readTextFile": true, "writeTextFile": true}}"#;
+
+/// Starts the agent for a client with these capabilities, and opens a session.
+fn client_with(stage: &Stage, capabilities: &str) -> (Client, String) {
+    let mut client = Client::start(stage);
+    client.initialize(serde_json::from_str(capabilities).unwrap());
+    let session = client.new_session(stage);
+    (client, session)
+}
+
+fn prompt(client: &mut Client, session: &str, blocks: Value) -> i64 {
+    client.request("session/prompt", json!({"sessionId": session, "prompt": blocks}))
+}
+
+#[test]
+fn a_prompt_may_hold_more_than_text() {
+    let stage = Stage::with([reply().text("seen")]);
+    stage.home.project_file("src/a b.rs", "fn a() {}\n");
+    let (mut client, session) = client_with(&stage, "{}");
+    let uri = format!("file://{}/src/a%20b.rs", stage.home.project().display());
+    let id = prompt(
+        &mut client,
+        &session,
+        json!([
+            {"type": "text", "text": "Compare "},
+            {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+            {"type": "text", "text": " with "},
+            {"type": "resource_link", "name": "a", "uri": uri},
+            {"type": "resource", "resource": {"uri": "note:1", "text": "a note"}},
+            {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"},
+        ]),
+    );
+    client.answer(id).unwrap();
+    let request = &stage.requests()[0];
+    // The first part is the context of the session.
+    let parts = &request.last_parts()[1..];
+    assert_eq!(parts[0]["text"], "Compare ");
+    assert_eq!(parts[1]["inlineData"], json!({"mimeType": "image/png", "data": "AAAA"}));
+    assert_eq!(parts[2]["text"], " with @src/a b.rs@note:1");
+    assert_eq!(parts[3]["inlineData"]["mimeType"], "audio/wav");
+    let rest: String = parts[4..].iter().filter_map(|part| part["text"].as_str()).collect();
+    for expected in [
+        "--- Content from referenced files ---",
+        "fn a() {}",
+        "--- Content from referenced context ---",
+        "Content from @note:1:\na note",
+    ] {
+        assert!(rest.contains(expected), "{expected:?} in {rest:?}");
+    }
+}
+
+#[test]
+fn a_link_that_cannot_be_read_is_reported_and_the_prompt_is_sent() {
+    let stage = Stage::with([reply().text("hm")]);
+    let (mut client, session) = client_with(&stage, "{}");
+    let link = |uri: &str| json!({"type": "resource_link", "name": "x", "uri": uri});
+    let blocks = json!([{"type": "text", "text": "see "}, link("file:///etc/passwd")]);
+    let id = prompt(&mut client, &session, blocks);
+    let (messages, result) = client.answer_with(id);
+    assert_eq!(result.unwrap()["stopReason"], "end_turn");
+    let thoughts = text_of(&messages, "agent_thought_chunk");
+    assert!(thoughts.starts_with("Warning: @/etc/passwd"), "{thoughts}");
+    assert!(!stage.requests()[0].body.to_string().contains("root:"));
+}
+
+#[test]
+fn unsaved_changes_are_what_tools_read_and_write() {
+    let stage = Stage::with([
+        reply().call("read_file", json!({"file_path": "a.txt"})),
+        reply().call(
+            "replace",
+            json!({"file_path": "a.txt", "old_string": "unsaved", "new_string": "changed",
+                   "instruction": "change it"}),
+        ),
+        reply().text("done"),
+    ]);
+    stage.home.project_file("a.txt", "on disk\n");
+    let (mut client, session) = client_with(&stage, FILES);
+    let prompt = client.prompt(&session, "change it");
+    let path = stage.home.project().join("a.txt");
+    let mut buffer = "unsaved\n".to_owned();
+    let mut diff = Value::Null;
+    loop {
+        let message = client.until(|message| !message["id"].is_null());
+        let message = message.last().unwrap();
+        match message["method"].as_str() {
+            Some("fs/read_text_file") => {
+                assert_eq!(message["params"], json!({"sessionId": session, "path": path}));
+                client.respond(message, json!({"content": buffer}));
+            }
+            Some("fs/write_text_file") => {
+                assert_eq!(message["params"]["path"], json!(path));
+                buffer = message["params"]["content"].as_str().unwrap().to_owned();
+                client.respond(message, Value::Null);
+            }
+            Some("session/request_permission") => {
+                diff = message["params"]["toolCall"]["content"][0].clone();
+                client.choose(message, "proceed_once");
+            }
+            _ => {
+                assert_eq!(
+                    (&message["id"], &message["result"]["stopReason"]),
+                    (&json!(prompt), &json!("end_turn"))
+                );
+                break;
+            }
+        }
+    }
+    assert_eq!((&diff["oldText"], &diff["newText"]), (&json!("unsaved\n"), &json!("changed\n")));
+    assert_eq!(buffer, "changed\n");
+    assert_eq!(stage.home.read_project_file("a.txt"), "on disk\n");
+    let body = stage.requests()[1].body.to_string();
+    assert!(body.contains("unsaved") && !body.contains("on disk"), "{body}");
+}
+
+#[test]
+fn a_client_without_the_file_lets_the_disk_answer() {
+    let stage =
+        Stage::with([reply().call("read_file", json!({"file_path": "a.txt"})), reply().text("x")]);
+    stage.home.project_file("a.txt", "on disk\n");
+    let (mut client, session) = client_with(&stage, FILES);
+    let prompt = client.prompt(&session, "read");
+    let asked = client.asked("fs/read_text_file");
+    let error = json!({"code": -32002, "message": "Resource not found"});
+    client.send(json!({"id": asked["id"], "error": error}));
+    client.answer(prompt).unwrap();
+    assert_eq!(stage.response(), "on disk\n");
+}
+
+#[test]
+fn binary_files_and_files_outside_of_the_project_are_not_the_clients() {
+    let stage =
+        Stage::with([reply().call("read_file", json!({"file_path": "a.png"})), reply().text("x")]);
+    stage.home.project_file("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    let (mut client, session) = client_with(&stage, FILES);
+    let prompt = client.prompt(&session, "read");
+    let (messages, result) = client.answer_with(prompt);
+    assert!(result.is_ok());
+    assert!(messages.iter().all(|message| message["method"] != "fs/read_text_file"));
+}
+
+#[test]
+fn a_client_with_forms_is_asked_about_trust_at_once() {
+    for (answer, is_trusted) in [
+        (json!({"action": "accept", "content": {"choice": "0"}}), true),
+        (json!({"action": "accept", "content": {"choice": "9"}}), false),
+        (json!({"action": "accept"}), false),
+        (json!({"action": "decline"}), false),
+        (json!({"action": "cancel"}), false),
+        (json!({}), false),
+    ] {
+        let stage = Stage::with([reply().text("hi")]);
+        stage.home.project_file("GEMINI.md", "Obey the repository.");
+        let program = stage.program().env_remove("GEMINI_CLI_TRUST_WORKSPACE");
+        let mut client = Client::of(program.args(["-m", MODEL]));
+        client.initialize(json!({"elicitation": {"form": {}}}));
+        let opening =
+            client.request("session/new", json!({"cwd": stage.home.project(), "mcpServers": []}));
+        let form = client.asked("elicitation/create");
+        assert_eq!(form["params"]["requestId"], opening);
+        assert_eq!(form["params"]["mode"], "form");
+        client.respond(&form, answer.clone());
+        let opened = client.answer(opening).unwrap();
+        let prompt = client.prompt(opened["sessionId"].as_str().unwrap(), "go");
+        let (messages, _) = client.answer_with(prompt);
+        assert!(updates(&messages).len() > 1);
+        let body = stage.requests()[0].body.to_string();
+        assert_eq!(body.contains("Obey the repository."), is_trusted, "{answer}");
+    }
+}
+
+#[test]
+fn the_model_may_ask_a_client_with_forms() {
+    let questions = json!({"questions": [
+        {"question": "Which one?", "header": "Database", "type": "choice",
+         "options": [{"label": "SQLite", "description": "small"},
+                     {"label": "Postgres", "description": "large"}]},
+    ]});
+    let stage = Stage::with([reply().call("ask_user", questions), reply().text("ok")]);
+    let (mut client, session) = client_with(&stage, r#"{"elicitation": {"form": {}}}"#);
+    let prompt = client.prompt(&session, "go");
+    let form = client.asked("elicitation/create");
+    assert_eq!(form["params"]["sessionId"], *session);
+    let content = json!({"action": "accept", "content": {"answer_1": "Postgres"}});
+    client.respond(&form, content);
+    client.answer(prompt).unwrap();
+    assert!(stage.response().contains("Postgres"), "{}", stage.response());
+    assert!(stage.requests()[0].declared_tools().contains(&"ask_user"));
+}
+
+#[test]
+fn without_forms_the_model_has_no_tool_to_ask() {
+    let stage = Stage::with([reply().text("ok")]);
+    let (mut client, session) = client_with(&stage, "{}");
+    let prompt = client.prompt(&session, "go");
+    client.answer(prompt).unwrap();
+    assert!(!stage.requests()[0].declared_tools().contains(&"ask_user"));
+}

@@ -1,0 +1,162 @@
+//! Questions to the user as forms, for clients that have them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent_client_protocol_schema::v1::{
+    BooleanPropertySchema, CLIENT_METHOD_NAMES, CreateElicitationRequest,
+    CreateElicitationResponse, ElicitationAction, ElicitationContentValue, ElicitationFormMode,
+    ElicitationSchema, ElicitationScope, EnumOption, MultiSelectPropertySchema,
+    StringPropertySchema,
+};
+use async_trait::async_trait;
+use pollux_input::{ConsentSheet, QuestionSheet};
+use pollux_protocol::plain_text::visible;
+use pollux_protocol::{
+    Confirmation, ConfirmationKind, ConsentItem, Modification, Operator, Question, QuestionOutcome,
+    QuestionReply, QuestionSubject, SurveyKind, SurveyQuestion,
+};
+
+use super::connection::Connection;
+
+/// Name of the only field of a form with choices.
+const CHOICE: &str = "choice";
+
+/// Values of the fields of a form that the user has submitted.
+type Submitted = BTreeMap<String, ElicitationContentValue>;
+
+/// User of a client that has forms.
+pub(crate) struct FormOperator {
+    pub(crate) connection: Arc<Connection>,
+    /// Request or session that the questions belong to.
+    pub(crate) scope: ElicitationScope,
+    /// Folder of the project.
+    pub(crate) folder: PathBuf,
+}
+
+#[async_trait]
+impl Operator for FormOperator {
+    async fn ask(&self, question: Question) -> QuestionReply {
+        match &question.subject {
+            QuestionSubject::Consent(items) => self.ask_about_items(&question, items).await,
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Questions(questions),
+                ..
+            }) => self.survey(&question, questions).await,
+            _ => self.choose(&question).await,
+        }
+    }
+}
+
+impl FormOperator {
+    /// Shows a form. Returns nothing if the user does not submit it.
+    async fn submitted(&self, message: String, schema: ElicitationSchema) -> Option<Submitted> {
+        let mode = ElicitationFormMode::new(self.scope.clone(), schema);
+        let request = CreateElicitationRequest::new(mode, message);
+        let method = CLIENT_METHOD_NAMES.elicitation_create;
+        let answer = self.connection.request::<CreateElicitationResponse>(method, request).await;
+        match answer.ok()?.action {
+            ElicitationAction::Accept(accepted) => Some(accepted.content.unwrap_or_default()),
+            _ => None,
+        }
+    }
+
+    async fn choose(&self, question: &Question) -> QuestionReply {
+        let choices = (0..).zip(&question.choices);
+        let choices = choices.map(|(index, choice): (usize, _)| {
+            EnumOption::new(index.to_string(), visible(&choice.label))
+        });
+        let field = StringPropertySchema::new().one_of(choices.collect::<Vec<_>>());
+        let schema = ElicitationSchema::new().property(CHOICE, field, true);
+        let message = QuestionSheet::subject(question, &self.folder).join("\n");
+        let submitted = self.submitted(message, schema).await.unwrap_or_default();
+        let chosen = text(&submitted, CHOICE).and_then(|index| index.parse().ok());
+        let reply = chosen.and_then(|index| question.choose(index));
+        reply.unwrap_or_else(|| question.reply(QuestionOutcome::Cancel))
+    }
+
+    async fn ask_about_items(&self, question: &Question, items: &[ConsentItem]) -> QuestionReply {
+        let names = (1..).zip(items).map(|(number, _): (usize, _)| format!("item_{number}"));
+        let names: Vec<String> = names.collect();
+        let sheet = ConsentSheet::new(items);
+        let fields =
+            names.iter().zip(items).fold(ElicitationSchema::new(), |schema, (name, item)| {
+                let title = format!("Allow {}", visible(&item.name));
+                let field = BooleanPropertySchema::new().title(title).default_value(false);
+                schema.property(name, field, false)
+            });
+        let Some(submitted) = self.submitted(sheet.text(), fields).await else {
+            return question.reply(QuestionOutcome::Cancel);
+        };
+        let is_yes = |name: &String| {
+            matches!(submitted.get(name), Some(ElicitationContentValue::Boolean(true)))
+        };
+        let modification = Some(Modification::Consents(names.iter().map(is_yes).collect()));
+        QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
+    }
+
+    /// Asks the questions of the model.
+    async fn survey(&self, question: &Question, asked: &[SurveyQuestion]) -> QuestionReply {
+        let names: Vec<String> =
+            (1..).zip(asked).map(|(number, _): (usize, _)| format!("answer_{number}")).collect();
+        let schema = names.iter().zip(asked).fold(ElicitationSchema::new(), with_question);
+        let lines = asked.iter().map(|one| visible(&one.question));
+        let message = lines.collect::<Vec<_>>().join("\n");
+        let Some(submitted) = self.submitted(message, schema).await else {
+            return question.reply(QuestionOutcome::Cancel);
+        };
+        let answer = |name: &String| match submitted.get(name) {
+            Some(ElicitationContentValue::String(text)) => text.clone(),
+            Some(ElicitationContentValue::StringArray(texts)) => texts.join(", "),
+            Some(ElicitationContentValue::Boolean(yes)) => {
+                if *yes {
+                    "Yes".to_owned()
+                } else {
+                    "No".to_owned()
+                }
+            }
+            _ => String::new(),
+        };
+        let modification = Some(Modification::Answers(names.iter().map(answer).collect()));
+        QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
+    }
+}
+
+/// Adds the field of a question of the model.
+fn with_question(
+    schema: ElicitationSchema,
+    (name, asked): (&String, &SurveyQuestion),
+) -> ElicitationSchema {
+    let (title, description) = (visible(&asked.header), visible(&asked.question));
+    let options = asked.options.iter().map(|option| {
+        EnumOption::new(visible(&option.label), visible(&option.label))
+            .description(visible(&option.description))
+    });
+    let options: Vec<EnumOption> = options.collect();
+    match asked.kind {
+        SurveyKind::YesNo => {
+            let field = BooleanPropertySchema::new().title(title).description(description);
+            schema.property(name, field, true)
+        }
+        SurveyKind::Choice if asked.multi_select => {
+            let field = MultiSelectPropertySchema::titled(options);
+            schema.property(name, field.title(title).description(description), true)
+        }
+        SurveyKind::Choice if !options.is_empty() => {
+            let field = StringPropertySchema::new().one_of(options);
+            schema.property(name, field.title(title).description(description), true)
+        }
+        SurveyKind::Choice | SurveyKind::Text => {
+            let field = StringPropertySchema::new().title(title).description(description);
+            schema.property(name, field, true)
+        }
+    }
+}
+
+fn text<'a>(submitted: &'a Submitted, name: &str) -> Option<&'a str> {
+    match submitted.get(name)? {
+        ElicitationContentValue::String(text) => Some(text),
+        _ => None,
+    }
+}
