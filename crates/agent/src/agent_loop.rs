@@ -208,11 +208,12 @@ impl AgentLoop {
             Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),
         };
         self.measure_end(self.turns - turns_before);
-        outlet.emit(Event::PromptEnded(outcome.clone())).await;
-        outlet.set_prompt(None);
         if self.is_main() {
             self.services.budget.end().await;
         }
+        // Nothing follows: a frontend that knows the end may cancel the next work at once.
+        outlet.emit(Event::PromptEnded(outcome.clone())).await;
+        outlet.set_prompt(None);
         outcome
     }
 

@@ -38,6 +38,7 @@ impl Setup {
             saved: kept == Some(&Value::Bool(true)) && !facts.is_suspended,
             saved_by_default: self.loaded.settings.boolean("security.autoAddToPolicyByDefault"),
             editor: self.input.options.has_editor,
+            continues_after_no: self.input.request.continues_after_no,
         }
     }
 

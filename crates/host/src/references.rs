@@ -69,6 +69,18 @@ impl Expander {
         }
     }
 
+    /// Allows these paths in addition to those that the workspace opens for reading.
+    pub(crate) fn allowing(mut self, paths: &[PathBuf]) -> Self {
+        if !paths.is_empty() {
+            let mut workspace = Workspace::clone(&self.workspace.get());
+            for path in paths {
+                workspace.allow_reading(path);
+            }
+            self.workspace = Live::new(workspace);
+        }
+        self
+    }
+
     /// Expands a prompt, on a thread where blocking is allowed.
     ///
     /// # Errors
@@ -94,8 +106,11 @@ impl Expander {
         let Expansion { parts, report } =
             expanded.map_err(|error| SessionFailure::input(&error))?;
         let notes = report.notes.iter().filter(|_| self.debug).cloned();
-        for message in report.for_user(self.interactive).into_iter().chain(notes) {
+        for message in report.for_user(false).into_iter().chain(notes) {
             self.notices.warning(&message);
+        }
+        if let Some(message) = report.included().filter(|_| self.interactive) {
+            self.notices.info(&message);
         }
         Ok(parts)
     }

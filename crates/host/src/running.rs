@@ -1,9 +1,11 @@
 //! A session that is open.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use pollux_fs::Access;
 use pollux_protocol::{
     AgentHandle, ApprovalMode, ModelListing, Models, Part, PromptSource, RunningSession,
     SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
@@ -60,9 +62,17 @@ impl RunningSession for OpenSession {
         Ok(page.map_err(|error| SessionFailure::general(&error))?)
     }
 
-    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
-        let expander = Expander::new(&self.setup, PromptSource::Typed);
+    fn expand_with(
+        &self,
+        prompt: String,
+        allowed: Vec<PathBuf>,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+        let expander = Expander::new(&self.setup, PromptSource::Typed).allowing(&allowed);
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
+    }
+
+    fn is_readable(&self, path: &Path) -> bool {
+        self.setup.workspace.get().allows(path, Access::Read)
     }
 
     fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>> {

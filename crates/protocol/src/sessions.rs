@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -53,6 +53,9 @@ pub struct SessionRequest {
     /// True if the user can answer questions of the model; the model has no tool for them
     /// otherwise.
     pub answers_model: bool,
+    /// True if the work continues after the user has refused a call; otherwise it stops, so that
+    /// the user can say what to do instead.
+    pub continues_after_no: bool,
     /// Sink for messages that belong to no prompt.
     pub notices: Arc<dyn Notices>,
     /// Holder of the text of files, such as an editor.
@@ -81,6 +84,7 @@ impl SessionRequest {
             mode: None,
             operator: None,
             answers_model: true,
+            continues_after_no: false,
             notices: Arc::new(|_: Severity, _: &str| {}),
             files: Arc::new(LocalFiles),
             observers: Vec::new(),
@@ -181,7 +185,23 @@ pub trait RunningSession: Send + Sync {
     ///
     /// # Errors
     /// The message for the user if a file that the prompt names cannot be read.
-    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
+    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+        self.expand_with(prompt, Vec::new())
+    }
+
+    /// Expands the `@path`s of a prompt, like [`Self::expand`]. Also reads paths outside of the
+    /// workspace that the user has allowed for this prompt.
+    ///
+    /// # Errors
+    /// The errors of [`Self::expand`].
+    fn expand_with(
+        &self,
+        prompt: String,
+        allowed: Vec<PathBuf>,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
+
+    /// True if tools and `@path`s may read this absolute path. Looks at the disk.
+    fn is_readable(&self, path: &Path) -> bool;
 
     /// Returns the paths of the workspace that begin with this text, as they are written after an
     /// `@`, sorted. A folder ends with `/`. Ignored files are left out.

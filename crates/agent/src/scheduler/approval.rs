@@ -222,7 +222,7 @@ impl Scheduler<'_> {
             Ok(Asked::YesToThePlan) => batch.after_plan = ApprovalMode::AutoEdit,
             Ok(Asked::YesToAllEdits) => self.services.modes.set(ApprovalMode::AutoEdit).await,
             Ok(Asked::No) => {
-                batch.refused = true;
+                batch.refused |= !self.services.choices.continues_after_no;
                 self.finish_cancelled(batch, &ready.queued, Some(ready), DENIED).await?;
                 return Ok(Followed::Finished);
             }

@@ -18,6 +18,8 @@ pub struct ApprovalChoices {
     pub saved_by_default: bool,
     /// True if the user can change a proposed file in an editor first.
     pub editor: bool,
+    /// True if the work continues after a refusal, of which the model is told.
+    pub continues_after_no: bool,
 }
 
 impl ApprovalChoices {
@@ -134,8 +136,13 @@ mod tests {
 
     use super::*;
 
-    const SESSION: ApprovalChoices =
-        ApprovalChoices { session: true, saved: false, saved_by_default: false, editor: false };
+    const SESSION: ApprovalChoices = ApprovalChoices {
+        session: true,
+        saved: false,
+        saved_by_default: false,
+        editor: false,
+        continues_after_no: false,
+    };
     const SAVED: ApprovalChoices = ApprovalChoices { saved: true, ..SESSION };
 
     fn command() -> ConfirmationKind {

@@ -163,15 +163,15 @@ impl Report {
         if !self.failed.is_empty() {
             messages.push(format!("Cannot be read: {}.", listed(&self.failed)));
         }
-        if with_included && !self.included.is_empty() {
-            let mut message = format!("Included: {}", listed(&self.included));
-            if self.lines > 0 {
-                message.push_str(", ");
-                message.push_str(&counted(self.lines, "line"));
-            }
-            messages.push(message + ".");
-        }
+        messages.extend(self.included().filter(|_| with_included));
         messages
+    }
+
+    /// Returns the message about the included files, if there are any.
+    pub(super) fn included(&self) -> Option<String> {
+        let lines = (self.lines > 0).then(|| format!(", {}", counted(self.lines, "line")));
+        let lines = lines.unwrap_or_default();
+        (!self.included.is_empty()).then(|| format!("Included: {}{lines}.", listed(&self.included)))
     }
 
     fn warn(&mut self, message: String) {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use pollux_protocol::{
-    Files, Notices, PromptOutcome, PromptSource, QuestionOutcome, SessionFailure, SessionRequest,
-    SessionStart, Sessions, Severity,
+    ApprovalMode, Files, Notices, PromptOutcome, PromptSource, QuestionOutcome, SessionFailure,
+    SessionRequest, SessionStart, Sessions, Severity,
 };
 use pollux_scripted::{EventLog, Gate, ScriptedOperator};
 use pollux_testkit::reply;
@@ -179,4 +179,22 @@ async fn a_request_overrides_settings() {
     assert_eq!(talk.session.facts().model, "gemini-2.5-flash");
     assert_eq!(talk.session.settings().get("ui.theme"), Some(&json!("Ayu")));
     talk.close().await;
+}
+
+#[tokio::test]
+async fn a_mode_is_checked_and_models_are_listed_before_and_after_the_start() {
+    let stage = Stage::new();
+    let settings = json!({"model": {"name": MODEL}, "security": {"disableYoloMode": true}});
+    let folder = stage.folder("shop", &settings, ("GEMINI.md", ""));
+    let sessions: &dyn Sessions = &stage.host;
+    let prepared = sessions.prepare(SessionRequest::new(&folder)).await.unwrap();
+    assert!(prepared.check_mode(ApprovalMode::AutoEdit).is_ok());
+    let before = prepared.check_mode(ApprovalMode::Yolo).unwrap_err().to_string();
+    let listed = prepared.models().await;
+    let running = prepared.start().await.unwrap();
+    assert_eq!(running.check_mode(ApprovalMode::Yolo).unwrap_err().to_string(), before);
+    assert_eq!(running.models().await, listed);
+    assert!(running.is_readable(&folder.join("GEMINI.md")));
+    assert!(!running.is_readable(std::path::Path::new("/etc/hostname")));
+    running.close().await;
 }

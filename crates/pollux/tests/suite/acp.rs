@@ -118,17 +118,18 @@ fn everything_except_an_offered_yes_means_no() {
         json!({}),
         json!(null),
     ] {
-        let stage = Stage::with([reply().call(EDIT, edit())]);
+        let stage = Stage::with([reply().call(EDIT, edit()), reply().text("I see.")]);
         let (mut client, session) = Client::with_session(&stage);
         let prompt = client.prompt(&session, "edit");
         let asked = client.asked("session/request_permission");
         client.respond(&asked, answer.clone());
         let (messages, result) = client.answer_with(prompt);
-        assert!(result.is_ok(), "{answer}: {result:?}");
+        // The model is told, and continues.
+        assert_eq!(result.unwrap()["stopReason"], "end_turn", "{answer}");
+        assert!(stage.response().contains("User denied execution"), "{}", stage.response());
         let last = updates(&messages).into_iter().rfind(|one| one["toolCallId"].is_string());
         assert_eq!(last.unwrap()["status"], "failed", "{answer}");
         assert!(!stage.home.project().join("a.txt").exists(), "{answer}");
-        stage.server.discard_replies();
     }
 }
 
@@ -178,6 +179,21 @@ fn a_cancel_does_not_wait_for_the_answer_to_a_permission_request() {
     client.choose(&asked, "proceed_once");
     client.call("session/set_mode", json!({"sessionId": session, "modeId": "plan"})).unwrap();
     assert!(!stage.home.project().join("a.txt").exists());
+}
+
+#[test]
+fn no_cancel_is_lost_however_early_it_comes() {
+    let stage = Stage::new();
+    let endpoint = pollux_testkit::Endpoint::StreamGenerateContent;
+    stage.server.answer_with(endpoint, |_| reply().text("never").never_answer());
+    let (mut client, session) = Client::with_session(&stage);
+    for round in 0..40 {
+        let prompt = client.prompt(&session, "go");
+        std::thread::sleep(Duration::from_millis(round % 4));
+        client.notify("session/cancel", json!({"sessionId": session}));
+        let answer = client.answer(prompt);
+        assert_eq!(answer, Ok(json!({"stopReason": "cancelled"})), "{round}");
+    }
 }
 
 #[test]
@@ -315,6 +331,31 @@ fn without_credentials_a_session_requires_authentication() {
     client.initialize(json!({}));
     let error = client.call("session/new", folder(&stage)).unwrap_err();
     assert_eq!(error["code"], -32000, "{error}");
+}
+
+#[test]
+fn credentials_of_the_client_are_used_by_its_sessions() {
+    let stage = Stage::with([reply().text("hi")]);
+    let program = stage.alone().env_remove("GEMINI_API_KEY").env("POLLUX_LOCAL_PORTS", "");
+    let mut client = Client::of(program.args(["-m", MODEL]));
+    client.initialize(json!({}));
+    let error = client.call("authenticate", json!({"methodId": "nosuch"})).unwrap_err();
+    assert_eq!(error["code"], -32602);
+    let error = client.call("authenticate", json!({"methodId": "oauth-personal"})).unwrap_err();
+    assert_eq!(error["code"], -32000);
+    let key = json!({"methodId": "gemini-api-key", "_meta": {"api-key": "from-client"}});
+    assert_eq!(client.call("authenticate", key), Ok(json!({})));
+    let gateway = json!({"baseUrl": stage.server.url(), "headers": {"X-Team": "a"}});
+    let gateway = json!({"methodId": "gateway", "_meta": {"gateway": gateway}});
+    assert_eq!(client.call("authenticate", gateway), Ok(json!({})));
+    let session = client.new_session(&stage);
+    let prompt = client.prompt(&session, "go");
+    client.answer(prompt).unwrap();
+    let request = &stage.requests()[0];
+    assert_eq!(request.header("x-goog-api-key"), Some("from-client"));
+    assert_eq!(request.header("x-team"), Some("a"));
+    // The user's settings have not changed.
+    assert!(!stage.home.gemini().join("settings.json").exists());
 }
 
 #[test]

@@ -62,17 +62,50 @@ fn a_prompt_may_hold_more_than_text() {
 }
 
 #[test]
-fn a_link_that_cannot_be_read_is_reported_and_the_prompt_is_sent() {
+fn a_link_out_of_the_project_is_read_only_if_the_user_allows_it() {
+    for (choice, is_read) in [("proceed_once", true), ("cancel", false), ("nosuch", false)] {
+        let stage = Stage::with([reply().text("hm"), reply().text("hm")]);
+        let (mut client, session) = client_with(&stage, "{}");
+        let path = stage.home.root().join("outside.txt");
+        std::fs::write(&path, "from outside\n").unwrap();
+        let uri = format!("file://{}", path.display());
+        let link = json!({"type": "resource_link", "name": "x", "uri": uri});
+        let id = prompt(&mut client, &session, json!([{"type": "text", "text": "see "}, link]));
+        let asked = client.asked("session/request_permission");
+        let call = &asked["params"]["toolCall"];
+        let title = format!("Allow access to absolute path: {}", path.display());
+        assert_eq!((&call["title"], &call["kind"]), (&json!(title), &json!("read")));
+        client.choose(&asked, choice);
+        let (messages, result) = client.answer_with(id);
+        assert_eq!(result.unwrap()["stopReason"], "end_turn");
+        let thoughts = text_of(&messages, "agent_thought_chunk");
+        assert_eq!(thoughts.starts_with("Warning: @"), !is_read, "{thoughts}");
+        let body = stage.requests()[0].body.to_string();
+        assert_eq!(body.contains("from outside"), is_read, "{choice}");
+        // The permission was for one prompt.
+        let id = prompt(&mut client, &session, json!([link]));
+        let asked = client.asked("session/request_permission");
+        client.choose(&asked, "cancel");
+        client.answer(id).unwrap();
+    }
+}
+
+#[test]
+fn a_link_to_nothing_is_reported_and_the_prompt_is_sent() {
     let stage = Stage::with([reply().text("hm")]);
     let (mut client, session) = client_with(&stage, "{}");
-    let link = |uri: &str| json!({"type": "resource_link", "name": "x", "uri": uri});
-    let blocks = json!([{"type": "text", "text": "see "}, link("file:///etc/passwd")]);
-    let id = prompt(&mut client, &session, blocks);
+    let link = json!({"type": "resource_link", "name": "x", "uri": "file:///nosuch/file"});
+    let id = prompt(&mut client, &session, json!([{"type": "text", "text": "see "}, link]));
     let (messages, result) = client.answer_with(id);
     assert_eq!(result.unwrap()["stopReason"], "end_turn");
     let thoughts = text_of(&messages, "agent_thought_chunk");
-    assert!(thoughts.starts_with("Warning: @/etc/passwd"), "{thoughts}");
-    assert!(!stage.requests()[0].body.to_string().contains("root:"));
+    assert!(thoughts.starts_with("Warning: @/nosuch/file"), "{thoughts}");
+    let calls: Vec<_> = updates(&messages)
+        .into_iter()
+        .filter(|update| update["toolCallId"].is_string())
+        .map(|update| update["status"].clone())
+        .collect();
+    assert_eq!(calls, ["in_progress", "completed"]);
 }
 
 #[test]

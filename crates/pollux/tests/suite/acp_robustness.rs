@@ -55,8 +55,16 @@ fn a_client_that_closes_its_end_ends_the_agent() {
     let program = stage.program().args(["-m", MODEL, "--acp"]).stdin_held_open();
     let mut program = program.close_stdout_after(1).spawn();
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
-    program.write_stdin(format!("{initialize}\n").repeat(10).as_bytes());
-    // Standard input stays open: the closed pipe alone ends the agent.
+    let message = format!("{initialize}\n");
+    program.write_stdin(message.as_bytes());
+    program.stdout_until("{");
+    // Standard input stays open. The next answer finds the pipe closed, as soon as it is.
+    let begun = Instant::now();
+    while program.is_running() {
+        assert!(begun.elapsed() < SOON, "the agent goes on");
+        program.write_stdin(message.as_bytes());
+        std::thread::sleep(Duration::from_millis(200));
+    }
     let ended = program.wait();
     assert_eq!(ended.code, Some(0), "{}", ended.report());
 }

@@ -50,6 +50,14 @@ impl Calls {
         self.0.insert(call.id.clone(), running);
     }
 
+    /// Takes the name and the kind of a call's tool, as far as the tool is known.
+    pub(crate) fn record(&mut self, record: &CallRecord) {
+        if let Some(running) = self.0.get_mut(&record.id) {
+            running.call.title = one_line(&record.display_name);
+            running.call.kind = kind(record.kind);
+        }
+    }
+
     /// Takes the description of a call. Returns an update if the client knows the call already.
     pub(crate) fn prepare(&mut self, prepared: &PreparedCall) -> Option<SessionUpdate> {
         let running = self.0.get_mut(&prepared.call_id)?;

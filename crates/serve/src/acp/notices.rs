@@ -60,9 +60,9 @@ impl ClientNotices {
             Some(notice) => notice,
             // As in Gemini CLI.
             None => SessionUpdate::AgentThoughtChunk(content::chunk(match severity {
-                Severity::Info => text.to_owned(),
-                Severity::Warning => format!("Warning: {}", unmarked(text)),
-                Severity::Error => format!("Error: {}", unmarked(text)),
+                Severity::Info => format!("{text}\n"),
+                Severity::Warning => format!("Warning: {}\n", unmarked(text)),
+                Severity::Error => format!("Error: {}\n", unmarked(text)),
             })),
         }
     }

@@ -81,6 +81,8 @@ impl SessionContext {
         };
         let mut request = SessionRequest {
             answers_model: connection.has_forms(),
+            // As in Gemini CLI: the client cancels the prompt if the user wants to stop.
+            continues_after_no: true,
             notices: notices.clone(),
             files: Arc::new(files),
             ..template

@@ -24,6 +24,8 @@ pub(crate) struct PromptContent {
     links: Vec<PathBuf>,
     /// Embedded resources.
     context: Vec<Part>,
+    /// Links outside of the workspace that the user has decided about, and the decisions.
+    pub(crate) decided: Vec<(PathBuf, bool)>,
 }
 
 impl PromptContent {
@@ -36,7 +38,9 @@ impl PromptContent {
         let mut content = Self::default();
         for block in blocks {
             match block {
-                ContentBlock::Text(text) => content.say(&text.text),
+                // As in Gemini CLI, each block is a part.
+                ContentBlock::Text(text) if text.text.is_empty() => {}
+                ContentBlock::Text(text) => content.parts.push(Part::text(text.text)),
                 ContentBlock::Image(image) => content.show(media(image.mime_type, image.data)?),
                 ContentBlock::Audio(audio) => content.show(media(audio.mime_type, audio.data)?),
                 ContentBlock::ResourceLink(link) => content.link(&link, folder),
@@ -66,6 +70,12 @@ impl PromptContent {
     /// Returns the linked files.
     pub(crate) fn links(&self) -> &[PathBuf] {
         &self.links
+    }
+
+    /// Returns the links outside of the workspace that the user has allowed.
+    pub(crate) fn allowed(&self) -> Vec<PathBuf> {
+        let allowed = self.decided.iter().filter(|(_, is_allowed)| *is_allowed);
+        allowed.map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns a prompt that consists of references to the linked files; `None` without links.
@@ -195,7 +205,10 @@ mod tests {
         assert_eq!(content.as_text(), None);
         let parts = content.into_parts(vec![Part::text("@x"), Part::text("FILE")]);
         let context = "\nContent from @zed:///note:\n";
-        assert_eq!(texts(&parts), ["Compare ", "(media)", text, "FILE", HEADING, context, "N"]);
+        let parts = texts(&parts);
+        assert_eq!(parts[..3], ["Compare ", "(media)", " with @src/a b.rs#L1:9"]);
+        assert_eq!(parts[3], " and @https://x.org/y@zed:///note");
+        assert_eq!(parts[4..], ["FILE", HEADING, context, "N"]);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Questions to the user, as permission requests of the protocol.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    CLIENT_METHOD_NAMES, PermissionOption, PermissionOptionKind, RequestPermissionOutcome,
-    RequestPermissionRequest, RequestPermissionResponse, SessionId, ToolCallStatus, ToolCallUpdate,
-    ToolCallUpdateFields, ToolKind,
+    CLIENT_METHOD_NAMES, PermissionOption, PermissionOptionId, PermissionOptionKind,
+    RequestPermissionOutcome, RequestPermissionRequest, RequestPermissionResponse, SessionId,
+    ToolCallLocation, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use async_trait::async_trait;
 use pollux_input::{ConsentSheet, QuestionSheet};
@@ -73,22 +73,50 @@ impl PermissionOperator {
         question: &Question,
         choices: &[QuestionChoice],
     ) -> QuestionOutcome {
-        let offered: Vec<(String, QuestionOutcome)> =
-            choices.iter().map(|choice| (option_id(choice.outcome), choice.outcome)).collect();
-        let request =
-            RequestPermissionRequest::new(self.session.clone(), call, options(question, choices));
+        let chosen = self.selected(call, options(question, choices)).await;
+        let chosen = chosen.and_then(|id| {
+            choices.iter().map(|choice| choice.outcome).find(|outcome| option_id(*outcome) == *id.0)
+        });
+        chosen.unwrap_or(QuestionOutcome::Cancel)
+    }
+
+    /// Asks whether a prompt may include a path outside of the workspace. Ids and texts are those
+    /// of Gemini CLI.
+    pub(crate) async fn ask_about_path(&self, path: &Path) -> bool {
+        let outcome = QuestionOutcome::ProceedOnce;
+        let options = [(outcome, "Allow once"), (QuestionOutcome::Cancel, "Deny")];
+        let options = options.map(|(outcome, label)| {
+            PermissionOption::new(option_id(outcome), label, option_kind(outcome))
+        });
+        let title = format!("Allow access to absolute path: {}", path.display());
+        let fields = ToolCallUpdateFields::new()
+            .kind(ToolKind::Read)
+            .status(ToolCallStatus::Pending)
+            .title(visible(&title))
+            .locations(vec![ToolCallLocation::new(path)]);
+        let call = ToolCallUpdate::new(new_id(), fields);
+        let selected = self.selected(call, options.to_vec()).await;
+        selected.is_some_and(|id| *id.0 == option_id(outcome))
+    }
+
+    /// Sends a permission request; returns the option that the user has selected.
+    async fn selected(
+        &self,
+        call: ToolCallUpdate,
+        options: Vec<PermissionOption>,
+    ) -> Option<PermissionOptionId> {
+        let request = RequestPermissionRequest::new(self.session.clone(), call, options);
         let method = CLIENT_METHOD_NAMES.session_request_permission;
         let answer = self.connection.request::<RequestPermissionResponse>(method, request).await;
-        let Ok(RequestPermissionResponse {
-            outcome: RequestPermissionOutcome::Selected(chosen),
-            ..
-        }) = answer
-        else {
-            return QuestionOutcome::Cancel;
-        };
-        let chosen = offered.into_iter().find(|(id, _)| **id == *chosen.option_id.0);
-        chosen.map_or(QuestionOutcome::Cancel, |(_, outcome)| outcome)
+        match answer.ok()?.outcome {
+            RequestPermissionOutcome::Selected(selected) => Some(selected.option_id),
+            _ => None,
+        }
     }
+}
+
+fn new_id() -> String {
+    format!("question__{}", uuid::Uuid::new_v4().simple())
 }
 
 /// Returns the call of a request that is about no call of the model.
@@ -99,7 +127,7 @@ fn described(subject: &[String]) -> ToolCallUpdate {
         .status(ToolCallStatus::Pending)
         .title(title)
         .content(vec![content::code(&subject.join("\n"))]);
-    ToolCallUpdate::new(format!("question__{}", uuid::Uuid::new_v4().simple()), fields)
+    ToolCallUpdate::new(new_id(), fields)
 }
 
 /// Returns the choices as options of the protocol. As in Gemini CLI, lasting approvals come first.

@@ -7,7 +7,7 @@ use agent_client_protocol_schema::v1::{
 };
 use pollux_input::narration;
 use pollux_protocol::{
-    CommandOutcome, CompressionReport, Event, RetryNotice, Severity, Todo, TodoStatus,
+    CommandOutcome, CompressionReport, Event, Record, RetryNotice, Severity, Todo, TodoStatus,
 };
 
 use super::calls::Calls;
@@ -36,6 +36,12 @@ impl Updates {
             }
             Event::CallRequested(call) => {
                 self.calls.request(call);
+                Vec::new()
+            }
+            Event::Recorded(record) => {
+                if let Record::Model(message) = record.as_ref() {
+                    message.calls.iter().for_each(|call| self.calls.record(call));
+                }
                 Vec::new()
             }
             Event::CallPrepared(call) => self.calls.prepare(call).into_iter().collect(),

@@ -15,7 +15,7 @@ use pollux_protocol::{Op, Part, PreparedSession, RunningSession, SessionsError, 
 
 use super::{Ended, Running, Session};
 use crate::acp::errors;
-use crate::acp::opening::Trusted;
+use crate::acp::opening::{SessionContext, Trusted};
 use crate::acp::outcome::cancelled;
 use crate::acp::prompt::PromptContent;
 
@@ -34,6 +34,8 @@ pub(super) enum Step {
     Preparing(BoxFuture<'static, Result<Box<dyn PreparedSession>, SessionsError>>),
     /// The session starts. This cannot be undone.
     Starting(BoxFuture<'static, Result<Box<dyn RunningSession>, SessionsError>>),
+    /// The user decides about links outside of the workspace.
+    Allowing(BoxFuture<'static, Vec<(PathBuf, bool)>>),
     /// The linked files are being read.
     Reading(BoxFuture<'static, Result<Vec<Part>, SessionsError>>),
 }
@@ -43,6 +45,7 @@ pub(super) enum Stepped {
     Asked(Result<Trusted, SessionsError>),
     Prepared(Result<Box<dyn PreparedSession>, SessionsError>),
     Started(Result<Box<dyn RunningSession>, SessionsError>),
+    Decided(Vec<(PathBuf, bool)>),
     Read(Result<Vec<Part>, SessionsError>),
 }
 
@@ -52,6 +55,7 @@ impl Step {
             Self::Asking(asking) => Stepped::Asked(asking.await),
             Self::Preparing(preparing) => Stepped::Prepared(preparing.await),
             Self::Starting(starting) => Stepped::Started(starting.await),
+            Self::Allowing(allowing) => Stepped::Decided(allowing.await),
             Self::Reading(reading) => Stepped::Read(reading.await),
         }
     }
@@ -100,7 +104,12 @@ impl Session {
             }
             Some(running) => match content.references() {
                 Some(references) => {
-                    let reading = running.session.expand(references);
+                    if let Some(allowing) = self.context.ask_about_links(running, &content) {
+                        let step = Step::Allowing(allowing);
+                        self.coming = Some(Coming { prompt: Some((request, content)), step });
+                        return Ok(());
+                    }
+                    let reading = running.session.expand_with(references, content.allowed());
                     let call = reading_call(&request, content.links());
                     self.update(SessionUpdate::ToolCall(call)).await?;
                     Step::Reading(reading)
@@ -114,7 +123,7 @@ impl Session {
 
     /// Takes the result of a step.
     pub(super) async fn stepped(&mut self, stepped: Stepped) -> Result<(), Ended> {
-        let Some(Coming { prompt, .. }) = self.coming.take() else { return Ok(()) };
+        let Some(Coming { mut prompt, .. }) = self.coming.take() else { return Ok(()) };
         let (next, failed) = match stepped {
             Stepped::Asked(Ok(Trusted::No)) => {
                 self.asks_for_trust = false;
@@ -138,6 +147,12 @@ impl Session {
                 self.running = Some(Running::new(session));
                 self.follow_choices();
                 self.announce_commands().await?;
+                (None, None)
+            }
+            Stepped::Decided(decided) => {
+                if let Some((_, content)) = &mut prompt {
+                    content.decided.extend(decided);
+                }
                 (None, None)
             }
             Stepped::Read(read) => return self.send_with(prompt, read).await,
@@ -181,6 +196,35 @@ impl Session {
         let fields = ToolCallUpdateFields::new().status(status);
         let update = ToolCallUpdate::new(reading_id(request), fields);
         self.update(SessionUpdate::ToolCallUpdate(update)).await
+    }
+}
+
+impl SessionContext {
+    /// Asks about the links of a prompt that exist outside of the workspace and are not decided.
+    fn ask_about_links(
+        self: &Arc<Self>,
+        running: &Running,
+        content: &PromptContent,
+    ) -> Option<BoxFuture<'static, Vec<(PathBuf, bool)>>> {
+        let is_open = |path: &&PathBuf| {
+            content.decided.iter().all(|(decided, _)| decided != *path)
+                && pollux_fs::info(path).is_ok()
+                && !running.session.is_readable(path)
+        };
+        let open: Vec<PathBuf> = content.links().iter().filter(is_open).cloned().collect();
+        if open.is_empty() {
+            return None;
+        }
+        let operator = self.operator();
+        let ask = async move {
+            let mut decided = Vec::with_capacity(open.len());
+            for path in open {
+                let is_allowed = operator.ask_about_path(&path).await;
+                decided.push((path, is_allowed));
+            }
+            decided
+        };
+        Some(ask.boxed())
     }
 }
 
