@@ -120,6 +120,21 @@ fn closing_a_session_cancels_its_prompt() {
 }
 
 #[test]
+fn a_prompt_may_follow_the_answer_that_opens_its_session_at_once() {
+    let stage = Stage::new();
+    let endpoint = pollux_testkit::Endpoint::StreamGenerateContent;
+    stage.server.answer_with(endpoint, |_| reply().text("hi"));
+    let mut client = Client::start(&stage);
+    client.initialize(json!({}));
+    for round in 0..20 {
+        let session = client.new_session(&stage);
+        let prompt = client.prompt(&session, "go");
+        let result = client.answer(prompt);
+        assert_eq!(result.map(|end| end["stopReason"].clone()), Ok(json!("end_turn")), "{round}");
+    }
+}
+
+#[test]
 fn sessions_work_side_by_side_each_in_its_folder() {
     let gate = ReplyGate::closed();
     let stage = Stage::with([reply().text("slow").held_by(&gate), reply().text("fast")]);

@@ -126,7 +126,7 @@ impl SessionContext {
         Ok(if prepared.facts().is_trusted { Trusted::Yes } else { Trusted::No })
     }
 
-    /// Opens the session and answers the request.
+    /// Opens the session. It answers the request as soon as it runs and can be found under its id.
     ///
     /// # Errors
     /// The error for the client.
@@ -156,13 +156,8 @@ impl SessionContext {
             self.replay(running.session.as_ref()).await?;
         }
         let is_new = kind == Kind::New;
-        let new = is_new.then(|| self.session.clone());
-        let answered = self.connection.answer(request, Ok(options.opened(new))).await;
-        if answered == Err(ClientGone) {
-            return Err(errors::stopped());
-        }
-        self.notices.session_opened();
-        Ok(Session::new(self, options, running, asks_for_trust, is_new))
+        let answer = (request, options.opened(is_new.then(|| self.session.clone())));
+        Ok(Session::new(self, options, running, asks_for_trust, is_new, answer))
     }
 
     /// Sends the earlier conversation.

@@ -23,7 +23,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::opening::SessionContext;
-use super::options::SessionOptions;
+use super::options::{Opened, SessionOptions};
 use super::outbox::ClientGone;
 use super::outcome::{Account, cancelled};
 use super::prompt::PromptContent;
@@ -112,6 +112,8 @@ pub(crate) struct Session {
     asks_for_trust: bool,
     /// True if the first prompt becomes the title of the session.
     needs_title: bool,
+    /// Request that has opened the session, and its answer.
+    opened: Option<(RequestId, Opened)>,
     updates: Updates,
     coming: Option<Coming>,
     current: HashMap<PromptId, Current>,
@@ -128,6 +130,7 @@ impl Session {
         running: Option<Running>,
         asks_for_trust: bool,
         needs_title: bool,
+        opened: (RequestId, Opened),
     ) -> Self {
         let updates = Updates::new(Arc::clone(&context.notices));
         Self {
@@ -136,6 +139,7 @@ impl Session {
             running,
             asks_for_trust,
             needs_title,
+            opened: Some(opened),
             updates,
             coming: None,
             current: HashMap::new(),
@@ -146,7 +150,7 @@ impl Session {
 
     /// Runs the session until the client closes it or is gone.
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<SessionCommand>) {
-        let opened = self.announce_commands().await;
+        let opened = self.begin_session().await;
         let closing = match opened {
             Ok(()) => self.work(&mut inbox).await,
             Err(Ended) => None,
@@ -164,6 +168,15 @@ impl Session {
             let ended = errors::internal("The session has ended.");
             drop(self.answer_all(Err(ended)).await);
         }
+    }
+
+    /// Answers the request that has opened the session, and lists its commands.
+    async fn begin_session(&mut self) -> Result<(), Ended> {
+        if let Some((request, opened)) = self.opened.take() {
+            self.answer(request, Ok(opened)).await?;
+            self.context.notices.session_opened();
+        }
+        self.announce_commands().await
     }
 
     /// Handles everything that happens. Returns the request that closes the session, if there is
