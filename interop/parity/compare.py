@@ -39,14 +39,14 @@ def differences(case, original, pollux):
     left, right = (normal.outcomes(recording) for recording in (original, pollux))
     for number, pair in enumerate(zip(left, right, strict=True), 1):
         prefix = f"step {number}: " if len(case.steps) > 1 else ""
-        found += _between(*_comparable(*(views.views(outcome) for outcome in pair)), prefix)
+        found += between(*_comparable(*(views.views(outcome) for outcome in pair)), prefix)
     sent = [views.sent_results(steps) for steps in (left, right)]
     different = {id for id in sent[0].keys() | sent[1].keys() if sent[0].get(id) != sent[1].get(id)}
     chats = [sessions.views(recording, results, different)
              for recording, results in zip((original, pollux), sent)]
     started = any(outcome.requests for outcome in left)
-    files = [_files(recording, started) for recording in (original, pollux)]
-    return found + _between(*chats, "") + _between(*files, "")
+    trees = [files(recording, started) for recording in (original, pollux)]
+    return found + between(*chats, "") + between(*trees, "")
 
 
 def _comparable(left, right):
@@ -62,13 +62,14 @@ def _comparable(left, right):
     return [{name: one[name] for name in one if name not in skipped} for one in (left, right)]
 
 
-def _between(left, right, prefix):
+def between(left, right, prefix):
+    """Returns the differences between two sets of views."""
     names = dict.fromkeys(itertools.chain(left, right))
     pairs = ((name, left.get(name, NOTHING), right.get(name, NOTHING)) for name in names)
     return [Difference(prefix + name, one, other) for name, one, other in pairs if one != other]
 
 
-def _files(recording, started):
+def files(recording, started):
     """Returns every file as text, except the session files: `file NAME` in the project, `home NAME`,
     and `root NAME` beside them."""
     found = {}

@@ -78,28 +78,34 @@ def parse():
     return parser.parse_args()
 
 
-def chosen(cases, arguments):
+def first_word(case):
+    """Returns the group of a case: the first word of its name."""
+    return case.name.partition(".")[0]
+
+
+def chosen(cases, arguments, group=first_word):
     """Returns the cases that match the patterns, or a sample of them."""
     if arguments.pattern:
         cases = [c for c in cases if any(re.search(p, c.name) for p in arguments.pattern)]
     if not cases:
         sys.exit("harness.py: no such case")
     if arguments.sample and arguments.sample < len(cases):
-        cases = sampled(cases, arguments.sample, arguments.seed)
+        cases = sampled(cases, arguments.sample, arguments.seed, group)
     return cases
 
 
-def sampled(cases, number, seed):
-    """Returns `number` random cases, at least one of each group, in the order of the cases. A group
-    has the same first word in its names. The same seed and names give the same sample."""
+def sampled(cases, number, seed, group=first_word):
+    """Returns `number` random cases, at least one of each group, in the order of the cases. The same
+    seed and names give the same sample."""
     # The order of registration has no influence, and neither have cases of other groups.
     def chance(name):
         return hashlib.sha256(f"{seed} {name}".encode()).digest()
 
     order = sorted((case.name for case in cases), key=chance)
+    groups = {case.name: group(case) for case in cases}
     first = {}
     for name in order:
-        first.setdefault(name.partition(".")[0], name)
+        first.setdefault(groups[name], name)
     kept = set(first.values())
     kept.update([name for name in order if name not in kept][: max(number - len(kept), 0)])
     return [case for case in cases if case.name in kept]

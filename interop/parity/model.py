@@ -2,10 +2,15 @@
 
 import json
 import re
+import select
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from scenario import LAST_PID, TASK_OF, Failure, Raw, text
+from scenario import LAST_PID, TASK_OF, Failure, Held, Raw, text
+
+
+# Longest time in seconds for which a stream is held.
+HOLD = 60
 
 
 class Model:
@@ -62,6 +67,10 @@ def _tasks(body):
                 yield response["id"], made[1]
 
 
+def _stream(events):
+    return b"".join(b"data: " + json.dumps(event).encode() + b"\r\n\r\n" for event in events)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     model = None
@@ -82,9 +91,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(answer)
         elif isinstance(answer, Raw):
             self._send(200, "text/event-stream", answer.body.encode())
+        elif isinstance(answer, Held):
+            self._hold(answer.events)
         elif "streamGenerateContent" in self.path:
-            events = (b"data: " + json.dumps(event).encode() + b"\r\n\r\n" for event in answer)
-            self._send(200, "text/event-stream", b"".join(events))
+            self._send(200, "text/event-stream", _stream(answer))
         else:
             self._send(200, "application/json", json.dumps(answer[-1]).encode())
 
@@ -104,6 +114,16 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             body = json.dumps(failure.body).encode()
             self._send(failure.status, "application/json", body, failure.headers)
+
+    def _hold(self, events):
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.wfile.write(_stream(events))
+        # The program sends nothing more: there is something to read when it closes the connection.
+        select.select([self.connection], [], [], HOLD)
+        self.close_connection = True
 
     def _send(self, status, kind, body, headers=None):
         self.send_response(status)

@@ -24,6 +24,8 @@ VARYING = [
         (r'"pid": ?\d+', '"pid": 0'),
         (r'"(totalLatencyMs|durationMs|totalDurationMs|duration_ms)(\\?)":\s*\d+', r'"\1\2": 0'),
         (r"_\d{13}_(\d+)", r"_<ms>_\1"),
+        (r"-\d{13}-(\d+)", r"-<ms>-\1"),
+        (r"question__[0-9a-f]{32}", "question__<id>"),
     ]
 ]
 

@@ -69,27 +69,28 @@ class Recording:
 
 def run(program, case, root):
     """Runs the program through the case in the folder `root`, and returns the recording."""
-    case = _placed(copy.deepcopy(case), str(root))
-    _lay_out(case, root)
+    case = placed(copy.deepcopy(case), str(root))
+    lay_out(case, root)
     steps = [_run_step(program, case, step, root) for step in case.steps]
     return Recording(str(root), steps, tree(root))
 
 
-def _placed(value, root):
+def placed(value, root):
     """Returns the same value with the marker of the root replaced by its path, including keys."""
     if isinstance(value, str):
         return value.replace(ROOT, root)
     if isinstance(value, (list, tuple)):
-        return type(value)(_placed(item, root) for item in value)
+        return type(value)(placed(item, root) for item in value)
     if isinstance(value, dict):
-        return {_placed(key, root): _placed(item, root) for key, item in value.items()}
+        return {placed(key, root): placed(item, root) for key, item in value.items()}
     if hasattr(value, "__dataclass_fields__"):
         for name in value.__dataclass_fields__:
-            setattr(value, name, _placed(getattr(value, name), root))
+            setattr(value, name, placed(getattr(value, name), root))
     return value
 
 
-def _lay_out(case, root):
+def lay_out(case, root):
+    """Makes the home and the project of a case in the folder `root`, which is emptied."""
     shutil.rmtree(root, ignore_errors=True)
     project, home = root / "project", root / "home"
     for folder in (project, home / ".gemini", root / "tmp"):
@@ -136,7 +137,22 @@ def _write(folder, files):
 def _run_step(program, case, step, root):
     model = Model(step.script, step.asides)
     web = Web(step.web) if step.web else None
-    environment = {
+    web_address = {"HTTPS_PROXY": web.address, "NO_PROXY": "127.0.0.1"} if web else {}
+    variables = environment(root, model.port, {**web_address, **step.env})
+    stdin = step.stdin.encode() if isinstance(step.stdin, str) else step.stdin
+    try:
+        status, out, err = _program([program, *step.argv], root / case.folder, variables, stdin)
+    finally:
+        model.close()
+        if web:
+            web.close()
+    return Step(status, out, err, model.requests, web.requests if web else [], model.port)
+
+
+def environment(root, port, changes):
+    """Returns the environment of a program in the folder `root`. A change to None removes a
+    variable."""
+    variables = {
         "PATH": os.environ["PATH"],
         "HOME": str(root / "home"),
         "TMPDIR": str(root / "tmp"),
@@ -146,20 +162,11 @@ def _run_step(program, case, step, root):
         "GEMINI_API_KEY": "k",
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         "GEMINI_CLI_NO_RELAUNCH": "true",
-        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{model.port}",
+        "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
         "POLLUX_RETRY_BASE_MS": "50",
-        **({"HTTPS_PROXY": web.address, "NO_PROXY": "127.0.0.1"} if web else {}),
-        **step.env,
+        **changes,
     }
-    environment = {name: value for name, value in environment.items() if value is not None}
-    stdin = step.stdin.encode() if isinstance(step.stdin, str) else step.stdin
-    try:
-        status, out, err = _program([program, *step.argv], root / case.folder, environment, stdin)
-    finally:
-        model.close()
-        if web:
-            web.close()
-    return Step(status, out, err, model.requests, web.requests if web else [], model.port)
+    return {name: value for name, value in variables.items() if value is not None}
 
 
 def _program(argv, folder, environment, stdin):

@@ -148,6 +148,13 @@ class Page:
 
 
 @dataclass
+class Held:
+    """A stream that goes no further after these events, until the program closes it."""
+
+    events: list
+
+
+@dataclass
 class Raw:
     """A response with exactly this body."""
 
