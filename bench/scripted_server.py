@@ -109,7 +109,7 @@ class ScriptedServer:
         elif path.endswith("/chat/completions") and b'"tools"' not in body:
             # A side call, such as for a title of the conversation.
             connection.sendall(
-                _stream(list(dialects.chat_events(dialects.Text(("A title",)), 0, set())))
+                stream(list(dialects.chat_events(dialects.Text(("A title",)), 0, set())))
             )
         else:
             self._reply(connection, dialect, exchange, body)
@@ -127,7 +127,7 @@ class ScriptedServer:
         turn = self.script[min(number, len(self.script) - 1)]
         if callable(turn):
             turn = turn(exchange)
-        reply = _stream(list(dialect(turn, number, self._tools)))
+        reply = stream(list(dialect(turn, number, self._tools)))
         # The time is taken before sending, because a fast program may answer before this thread
         # continues.
         exchange.sent = time.perf_counter()
@@ -189,7 +189,7 @@ def _side_reply(path, text):
     )
 
 
-def _stream(events):
+def stream(events):
     """Returns server-sent events, each in a separate HTTP chunk, as a model server sends them."""
     head = (
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

@@ -66,6 +66,14 @@ pub(crate) enum Proof {
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
+    /// Editors of every kind can drive Pollux: many sessions at once, and clients that misbehave
+    Acp {
+        #[command(flatten)]
+        sample: Sample,
+        /// Only the clients whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
 }
 
 /// Part of a proof's cases, chosen by chance.
@@ -94,6 +102,7 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
         Proof::Hostile { sample, only } => prove(root, "hostile", &selected(sample, only))?,
         Proof::Sandbox { sample, only } => prove(root, "sandbox", &selected(sample, only))?,
         Proof::Shell { sample, only } => prove(root, "shell", &selected(sample, only))?,
+        Proof::Acp { sample, only } => prove(root, "acp", &selected(sample, only))?,
     }
     Ok(ExitCode::SUCCESS)
 }
