@@ -106,6 +106,22 @@ def confinement(level):
     return Figure(title, "ms", alone=True)
 
 
+# The figures of `editors.py`, in the order of its values.
+EDITORS = (
+    Figure("exec to the answer to an editor's `initialize`", "ms", None, at_most(15, WALL_NOISE)),
+    Figure("a further session of an editor, memory", "MB", None, at_most(3, MEMORY_NOISE)),
+    Figure(
+        "2 MB of text to an editor, added processor time", "ms", None, at_most(100, CPU_NOISE)
+    ),
+    Figure(
+        "first text of a session, later while nine others receive text",
+        "ms",
+        # The difference of two times below a millisecond.
+        None,
+        at_most(5, WALL_NOISE),
+    ),
+)
+
 SOAK_TURNS = 10_000
 
 # The figures of `soak.py`, in the order of its results.
@@ -135,3 +151,6 @@ SOAK = (
     Figure("bytes written per turn", "kB", alone=True),
     Figure("compressions", "times", alone=True),
 )
+
+# Figures with a section of their own, because another command measures them.
+SECTIONS = {"soak": SOAK, "editors": EDITORS}

@@ -17,8 +17,8 @@ def page(store, figures):
     lines = [
         "# Figures",
         "",
-        "Written by `cargo xtask bench` and `cargo xtask bench soak`, from `bench/results.json`; do "
-        "not edit. `cargo xtask bench --check` measures again and fails if a goal is missed.",
+        "Written by `cargo xtask bench`, `cargo xtask bench soak` and `cargo xtask bench editors`, from "
+        "`bench/results.json`; do not edit. `cargo xtask bench --check` measures again and fails if a goal is missed.",
         "",
         "## Pollux",
         "",
@@ -29,6 +29,12 @@ def page(store, figures):
         "Each turn has 100 kB of output. The curve is in [soak.png](soak.png).",
         "",
         *_own(store, "soak", goals.SOAK),
+        "",
+        "## Connections to editors",
+        "",
+        "The program as an agent of an editor (`--acp`), driven by a scripted client over pipes.",
+        "",
+        *_own(store, "editors", goals.EDITORS),
         "",
         "## Comparison with other agents",
         "",
@@ -61,13 +67,19 @@ def _run(run):
 
 
 def _own(store, where, figures):
-    """Returns the header and the table of a section of Pollux alone, with goals."""
+    """Returns the header and the table of a section with goals."""
     kept = store.get(where, {}).get("figures", {})
     lines = _run(store[where]["run"]) if where in store else ["Not measured yet."]
-    lines += ["", "| | Pollux | Goal | Noise | Result |", "|---|---|---|---|---|"]
+    peers = [name for name in store.get(where, {}).get("run", {}).get("programs", {}) if name != "pollux"]
+    # The peers of `pollux` are in the comparison.
+    peers = [] if where == "pollux" else peers
+    heads = ["Pollux", *(NAMES[name] for name in peers), "Goal", "Noise", "Result"]
+    lines += ["", "| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     for figure in figures:
-        values = kept.get(figure.title, {}).get("pollux")
+        column = kept.get(figure.title, {})
+        values = column.get("pollux")
         cell = spread(values, figure.unit) if values else "not measured"
+        cell = " | ".join([cell, *(_cell(name, column, figure.unit) for name in peers)])
         goal, noise = ("", "")
         if figure.goal:
             unit = "" if figure.goal.fixed is None else f" {figure.unit}"

@@ -5,6 +5,8 @@ The store has one section per measurement, so that a new measurement of one does
 - `pollux`: Pollux alone
 - `comparison`: Pollux and its peers, of the same run
 - `soak`: one long session, by `cargo xtask bench soak`
+- `editors`: the connection to an editor, by `cargo xtask bench editors`; with Gemini CLI, of the
+  same run
 
 A section names the run that measured it (commit, machine, …), and has the values of each figure by
 its title and program: median, least, most, and the number of runs.
@@ -23,7 +25,6 @@ import goals
 HERE = Path(__file__).resolve().parent
 STORE = HERE / "results.json"
 PAGE = HERE / "RESULTS.md"
-SECTIONS = ("pollux", "comparison", "soak")
 UNRECORDED = "not recorded"
 
 
@@ -95,13 +96,13 @@ def verdict(store, where, figure):
     return figure.goal.verdict(own, peers(store, figure.title))
 
 
-def failures(store, figures, soak=goals.SOAK):
+def failures(store, figures, sections=goals.SECTIONS):
     """Returns one line for each figure that is missing, and for each goal that is missed by more
     than its noise. All figures without a section of their own are in `pollux`."""
     lines = []
-    for where, group in (("pollux", figures), ("soak", soak)):
+    for where, group in {"pollux": figures, **sections}.items():
         for figure in group:
-            name = figure.title if where == "pollux" else f"soak: {figure.title}"
+            name = figure.title if where == "pollux" else f"{where}: {figure.title}"
             line = _failure(store, where, figure)
             if line:
                 lines.append(f"{name}: {line}")

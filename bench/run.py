@@ -8,6 +8,7 @@ of them.
 """
 
 import argparse
+import itertools
 import os
 import re
 import shutil
@@ -284,13 +285,13 @@ def measure(options):
     return results.measured(results.read(), run, bench.rows, bench.skipped), selected
 
 
-def check(store, figures, soak):
+def check(store, figures, sections):
     """Prints one line for each figure that is missing and each goal that is missed. Returns the
     exit code."""
-    failures = results.failures(store, figures, soak)
+    failures = results.failures(store, figures, sections)
     for line in failures:
         print(line)
-    judged = sum(figure.goal is not None for figure in [*figures, *soak])
+    judged = sum(figure.goal is not None for figure in itertools.chain(figures, *sections.values()))
     print(f"{judged} goals, {len(failures)} failures")
     return 1 if failures else 0
 
@@ -300,7 +301,7 @@ def main():
     if options.check not in (None, MEASURE):
         if not options.check.is_file():
             raise SystemExit(f"bench: {options.check} is not a file")
-        raise SystemExit(check(results.read(options.check), scenarios.figures(), goals.SOAK))
+        raise SystemExit(check(results.read(options.check), scenarios.figures(), goals.SECTIONS))
     if options.page:
         results.PAGE.write_text(report.page(results.read(), scenarios.figures()))
         return
@@ -309,7 +310,7 @@ def main():
     store, figures = measure(options)
     results.write(store, options.target / "bench" / "results.json")
     if options.check:
-        raise SystemExit(check(store, figures, () if options.only else goals.SOAK))
+        raise SystemExit(check(store, figures, {} if options.only else goals.SECTIONS))
     text = report.page(store, figures)
     print("\n" + text)
     if not options.quick and not options.only:

@@ -118,7 +118,7 @@ class Memory:
         if self._pid is None:
             return
         whole = 0
-        for pid in _tree(self._pid):
+        for pid in tree(self._pid):
             now, highest = resident(pid)
             whole += now
             self.peak = max(self.peak, highest)
@@ -160,17 +160,17 @@ class Requests:
     def look(self):
         """Takes one sample now."""
         self._started.wait(5)
-        tree = _tree(self._pid)
+        pids = tree(self._pid)
         self.requests.append(
             Sample(
-                sum(resident(pid)[0] for pid in tree),
-                sum(processor(pid) for pid in tree),
-                sum(written(pid) for pid in tree),
+                sum(resident(pid)[0] for pid in pids),
+                sum(processor(pid) for pid in pids),
+                sum(written(pid) for pid in pids),
             )
         )
 
 
-def _tree(root):
+def tree(root):
     """Returns the process and all its descendants."""
     found, ahead = [], [root]
     while ahead:

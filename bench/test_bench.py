@@ -87,7 +87,7 @@ class Judgement(unittest.TestCase):
         self.assertEqual(goal.verdict(1, {"gemini": 500}), UNKNOWN)
 
     def test_every_goal_of_a_time_or_memory_has_a_noise(self):
-        for figure in [*scenarios.figures(), *goals.SOAK]:
+        for figure in [*scenarios.figures(), *goals.SOAK, *goals.EDITORS]:
             is_count = figure.unit == "kB" or figure is goals.INSTALLED
             if figure.goal and not is_count:
                 with self.subTest(figure.title):
@@ -96,7 +96,7 @@ class Judgement(unittest.TestCase):
 
 class Failures(unittest.TestCase):
     def failures(self, store):
-        return results.failures(store, FIGURES, soak=())
+        return results.failures(store, FIGURES, sections={})
 
     def test_goals_that_are_met_or_missed_within_noise_do_not_fail(self):
         self.assertEqual(self.failures(with_peers()), [])
@@ -123,9 +123,10 @@ class Failures(unittest.TestCase):
         self.assertEqual(len(lines), 1)
         self.assertIn("the figure of a peer is missing", lines[0])
 
-    def test_a_missing_soak_fails(self):
+    def test_a_missing_section_fails(self):
         lines = results.failures(with_peers(), FIGURES)
-        self.assertEqual(lines, [f"soak: {figure.title}: not measured" for figure in goals.SOAK])
+        missing = [(name, figure) for name, group in goals.SECTIONS.items() for figure in group]
+        self.assertEqual(lines, [f"{name}: {figure.title}: not measured" for name, figure in missing])
 
 
 def complete():
@@ -136,8 +137,10 @@ def complete():
         for figure in figures
     ]
     store = results.measured({}, description("c", "pollux", "codex", "gemini"), rows, [])
-    soak = {figure.title: {"pollux": [0.01]} for figure in goals.SOAK}
-    return store | {"soak": results.section(description("c", "pollux"), soak)}
+    for name, group in goals.SECTIONS.items():
+        columns = {figure.title: {"pollux": [0.01]} for figure in group}
+        store[name] = results.section(description("c", "pollux"), columns)
+    return store
 
 
 class Check(unittest.TestCase):
@@ -210,14 +213,15 @@ class Page(unittest.TestCase):
         self.assertNotIn("Codex, a scenario", page)
         self.assertIn("| start | 1.00 ms | 3.00 ms, **×3.00** |", page)
 
-    def test_the_soak_is_kept_by_a_new_run(self):
+    def test_other_sections_are_kept_by_a_new_run(self):
         store = alone(complete(), start=1)
-        self.assertEqual(store["soak"], complete()["soak"])
+        for name in goals.SECTIONS:
+            self.assertEqual(store[name], complete()[name])
 
     def test_every_figure_has_a_row_whether_measured_or_not(self):
         for store in ({}, complete()):
             page = report.page(store, scenarios.figures())
-            for figure in [*scenarios.figures(), *goals.SOAK]:
+            for figure in [*scenarios.figures(), *goals.SOAK, *goals.EDITORS]:
                 self.assertIn(f"\n| {figure.title} | ", page)
 
     def test_titles_are_unique(self):

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measurement of Pollux in comparison with its peers, and alone over a long
-//! session. The measuring programs are in `bench/`.
+//! `cargo xtask bench`: measurement of Pollux in comparison with its peers, as an agent of an
+//! editor, and alone over a long session. The measuring programs are in `bench/`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -44,6 +44,12 @@ enum Kind {
         #[arg(long, default_value_t = 10_000, value_name = "N")]
         turns: u32,
     },
+    /// The connection to an editor, beside Gemini CLI's: start, memory, cost of text, delays
+    Editors {
+        /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 /// A phase that can be profiled.
@@ -69,6 +75,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     let build = process::build(root, PROFILE)?;
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
+        (Some(Kind::Editors { quick }), _) => editors(root, &build, *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
         (None, None) => {
             build_confinement_overhead(root)?;
@@ -109,6 +116,13 @@ fn comparison(root: &Path, build: &process::Build, options: &Options) -> Command
     if let Some(text) = &options.only {
         command.args(["--only", text]);
     }
+    command
+}
+
+fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
+    let mut command = process::python(root, "bench/editors.py");
+    command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
+    command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
     command
 }
 
