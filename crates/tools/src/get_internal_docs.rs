@@ -28,6 +28,7 @@ const PAGES: &[(&str, &str)] = &[
     ("budgets.md", include_str!("../../../docs/budgets.md")),
     ("consent.md", include_str!("../../../docs/consent.md")),
     ("context.md", include_str!("../../../docs/context.md")),
+    ("editors.md", include_str!("../../../docs/editors.md")),
     ("environment.md", include_str!("../../../docs/environment.md")),
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
     ("generated/cli.md", include_str!("../../../docs/generated/cli.md")),
