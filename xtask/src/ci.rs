@@ -50,6 +50,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "gemini-session"]),
             Step::task(root, &["interop", "llmock"]),
             Step::task(root, &["interop", "parity", "--sample", "40", "--seed", seed]),
+            Step::task(root, &["interop", "acp", "--sample", "8", "--seed", seed]),
         ]);
         steps
     })
@@ -71,6 +72,7 @@ pub(crate) fn nightly(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "gemini-session"]),
             Step::task(root, &["interop", "llmock"]),
             Step::task(root, &["interop", "parity"]),
+            Step::task(root, &["interop", "acp"]),
             Step::task(root, &["fuzz", "--seconds", FUZZ_SECONDS]),
             Step::task(root, &["mutants", "--sample", "60"]),
         ]);
