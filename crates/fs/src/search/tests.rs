@@ -65,13 +65,13 @@ fn finds_lines_in_path_order() {
     assert_eq!(run(&root, "foo", |request| request.include = Some("!a")).len(), 6);
     assert_eq!(
         run(&root, "foo", |request| request.exclude_pattern = Some("BAR|let")),
-        [all[0], all[2], all[4], all[5]]
+        [all[0], all[2], all[4], all[5], all[6]]
     );
     assert_eq!(run(&root, "1;$", |_| ()), [all[1]]);
     assert_eq!(run(&root, "= 1;", |request| request.fixed_strings = true), [all[1]]);
     assert_eq!(
         run(&root, "f(o|x)+", |request| request.names_only = true),
-        [all[0], all[1], all[2], all[4], all[5]]
+        [all[0], all[1], all[2], all[4], all[5], all[6]]
     );
     assert_eq!(run(&root, "f(o", |request| request.fixed_strings = true), [""; 0]);
 }
