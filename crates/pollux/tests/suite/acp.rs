@@ -212,6 +212,28 @@ fn a_new_prompt_replaces_the_one_before() {
 }
 
 #[test]
+fn prompts_that_replace_one_another_are_all_answered() {
+    let stage = Stage::new();
+    let endpoint = pollux_testkit::Endpoint::StreamGenerateContent;
+    stage.server.answer_with(endpoint, |request| {
+        match request.last_parts().iter().any(|part| part["text"] == "last") {
+            true => reply().text("end"),
+            false => reply().text("never").never_answer(),
+        }
+    });
+    let (mut client, session) = Client::with_session(&stage);
+    let replaced: Vec<i64> = (0..20).map(|_| client.prompt(&session, "go")).collect();
+    let last = client.prompt(&session, "last");
+    let (messages, result) = client.answer_with(last);
+    assert_eq!(result.unwrap()["stopReason"], "end_turn");
+    for prompt in replaced {
+        let answer = messages.iter().find(|message| message["id"] == prompt);
+        let answer = answer.expect("an answer to each prompt");
+        assert_eq!(answer["result"], json!({"stopReason": "cancelled"}), "{prompt}");
+    }
+}
+
+#[test]
 fn modes_and_models_are_chosen_by_requests() {
     let stage = Stage::with([reply().text("hi")]);
     let mut client = Client::start(&stage);

@@ -300,6 +300,7 @@ impl Session {
                 if let Some(current) = self.current.remove(id) {
                     self.prompt_ended(current, outcome).await?;
                 }
+                self.begin_waiting().await?;
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! A prompt on its way to the agent: the decision about the folder, the start of the session, and
 //! the linked files.
 
+use std::future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ pub(super) struct Coming {
 
 /// Step of a prompt on its way to the agent.
 pub(super) enum Step {
+    /// The prompt before was cancelled and has not ended. The agent would not cancel a prompt that
+    /// waits in its own queue.
+    Waiting,
     /// The user decides whether to trust the folder of a session that is running.
     Asking(BoxFuture<'static, Result<Trusted, SessionsError>>),
     /// The user decides about the folder of a session that is not running.
@@ -52,6 +56,7 @@ pub(super) enum Stepped {
 impl Step {
     pub(super) async fn next(&mut self) -> Stepped {
         match self {
+            Self::Waiting => future::pending().await,
             Self::Asking(asking) => Stepped::Asked(asking.await),
             Self::Preparing(preparing) => Stepped::Prepared(preparing.await),
             Self::Starting(starting) => Stepped::Started(starting.await),
@@ -86,6 +91,17 @@ impl Session {
             || self.current.values().any(|current| current.request == *request)
     }
 
+    /// Begins the prompt that has waited, once the one before has ended.
+    pub(super) async fn begin_waiting(&mut self) -> Result<(), Ended> {
+        let waits = matches!(self.coming, Some(Coming { step: Step::Waiting, .. }));
+        match self.coming.take_if(|_| waits && self.current.is_empty()) {
+            Some(Coming { prompt: Some((request, content)), .. }) => {
+                self.begin(request, content).await
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Begins a prompt: first the user decides about the folder, if that is still to be decided.
     pub(super) async fn begin(
         &mut self,
@@ -98,6 +114,7 @@ impl Session {
             return Ok(());
         }
         let step = match &self.running {
+            _ if !self.current.is_empty() => Step::Waiting,
             None => Step::Preparing(Box::pin(Arc::clone(&self.context).prepare_with_question())),
             Some(_) if self.asks_for_trust => {
                 Step::Asking(Box::pin(Arc::clone(&self.context).ask_for_trust()))
