@@ -216,9 +216,10 @@ fn prompts_that_replace_one_another_are_all_answered() {
     let stage = Stage::new();
     let endpoint = pollux_testkit::Endpoint::StreamGenerateContent;
     stage.server.answer_with(endpoint, |request| {
-        match request.last_parts().iter().any(|part| part["text"] == "last") {
-            true => reply().text("end"),
-            false => reply().text("never").never_answer(),
+        if request.last_parts().iter().any(|part| part["text"] == "last") {
+            reply().text("end")
+        } else {
+            reply().text("never").never_answer()
         }
     });
     let (mut client, session) = Client::with_session(&stage);
