@@ -18,12 +18,14 @@ use crate::subject::Query;
 mod danger;
 mod finder;
 mod form;
+mod judged;
 mod level;
 mod line;
 mod matching;
 mod mention;
 mod part;
 mod redirection;
+mod rulings;
 
 use finder::Finder;
 use form::{Form, SeenArguments};

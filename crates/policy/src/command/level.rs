@@ -3,7 +3,8 @@
 use pollux_protocol::{ApprovalMode, ConfinementLevel};
 use pollux_shell::command_line::Does;
 
-use super::line::{Judged, Line};
+use super::judged::Judged;
+use super::line::Line;
 use super::part::Part;
 use crate::facts::ConfinementFacts;
 use crate::rule::{Rule, Ruling};
