@@ -26,6 +26,7 @@ mod quoting;
 mod reach;
 mod reader;
 mod redirections;
+mod risks;
 mod standard_input;
 mod table;
 mod tables;

@@ -75,7 +75,7 @@ impl<'p> Line<'_, 'p> {
             if let Some(words) = named.filter(|_| rule.ruling == Ruling::Allow)
                 && let Err(reason) = Self::cover(part, words)
             {
-                let reason = reason.describe(part.command.name());
+                let reason = part.command.explain(&reason);
                 uncovered.get_or_insert(Judged::ask(Some(rule), reason));
                 continue;
             }
@@ -142,7 +142,7 @@ impl<'p> Line<'_, 'p> {
                     && judged.rule.is_some_and(|rule| rule.priority.is_default())
                 {
                     let known = part.command.known(0);
-                    let reason = known.err().map(|reason| reason.describe(part.command.name()));
+                    let reason = known.err().map(|reason| part.command.explain(&reason));
                     Judged { reason, ..judged }
                 } else {
                     judged

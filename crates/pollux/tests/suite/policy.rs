@@ -98,6 +98,7 @@ fn an_explanation_names_the_mode_and_the_reason() {
             "with priority 1.01; it only reads, and writes only files of the workspace\n",
         ),
         ("frob", "with priority 1.01; the effects of frob are not known\n"),
+        ("rm -rf a", "with priority 1.01; rm -rf removes folders and everything in them\n"),
     ] {
         let explain = ["policy", "explain", "--mode", "auto_edit", line];
         let run = stage.program().args(explain).run();

@@ -59,7 +59,7 @@ pub enum Unfamiliar {
 
 impl Unfamiliar {
     /// Returns the reason as a clause for messages about the program `name`.
-    pub fn describe(&self, name: &str) -> String {
+    pub(super) fn describe(&self, name: &str) -> String {
         match self {
             Self::Program if LOOPS.contains(&name) => "the line contains a loop".to_owned(),
             Self::Program => format!("the effects of {name} are not known"),

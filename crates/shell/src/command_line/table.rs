@@ -30,6 +30,8 @@ pub(super) struct Usage {
     /// omitted and that is never a separate word, and `$` for one that may be omitted at the end.
     #[serde(deserialize_with = "options_by_name")]
     pub(super) options: BTreeMap<String, Kind>,
+    /// Effects of words that are not listed because they destroy data. The first is the worst.
+    pub(super) risks: Vec<Risk>,
     /// Names of sets in `shared` whose flags and options are also part of this usage.
     #[serde(rename = "with")]
     pub(super) sets: Vec<String>,
@@ -63,6 +65,16 @@ pub(super) struct Usage {
     /// Alternative usage for words that do not fit this one: `git branch NAME` next to `git branch
     /// --list`.
     pub(super) otherwise: Option<Box<Self>>,
+}
+
+/// Effect of words that the table does not list, for messages only.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Risk {
+    /// Predicate of a sentence about the command, such as `deletes branches`.
+    pub(super) effect: String,
+    /// Options and subcommands.
+    pub(super) words: Vec<String>,
 }
 
 /// Reads lists of options, grouped by the kind of their value.

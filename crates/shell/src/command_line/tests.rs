@@ -3,6 +3,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 
 mod known;
+mod risks;
 mod standard_input;
 mod values;
 
