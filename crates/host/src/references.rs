@@ -8,11 +8,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
-use pollux_fs::{
-    Access, EntryKind, Exclusions, GlobOptions, IgnoreOptions, IgnoreRules, NEVER, Root, Workspace,
-};
+use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Workspace};
 use pollux_protocol::{Files, Live, Notices, Part, PromptSource, SessionFailure};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
@@ -21,23 +19,19 @@ use crate::setup::Setup;
 mod at_path;
 mod completion;
 mod report;
+mod resolver;
 #[cfg(test)]
 mod tests;
 
 use at_path::{Token, tokens};
 use report::{Report, Unresolved};
+use resolver::{Resolved, Resolver, shown_path};
 
 const HEADING: &str = "\n--- Content from referenced files ---";
 const CLOSING: &str = "\n--- End of content ---";
 
 /// Maximum number of different names of one prompt that are resolved; further names stay text.
 const MAX_NAMES: usize = 1000;
-/// Maximum number of names that are searched for below the workspace folders because no file is at
-/// the path itself.
-const MAX_SEARCHES: usize = 20;
-/// Time limit for all these searches together, and for all listings of folders together.
-const SEARCH_TIME: Duration = Duration::from_secs(5);
-
 /// Service that expands the `@path` references of prompts with the settings of a run.
 #[derive(Clone)]
 pub(crate) struct Expander {
@@ -136,7 +130,7 @@ struct Expansion {
     report: Report,
 }
 
-/// Resolver of the names in a prompt.
+/// Folders, rules and limits for the expansion of one prompt.
 struct References<'a> {
     /// Folders of the workspace, and the rules about which paths may be read.
     workspace: &'a Workspace,
@@ -157,44 +151,11 @@ struct References<'a> {
     piped: usize,
 }
 
-/// File or folder that a token names.
-#[derive(Debug, Clone)]
-struct Resolved {
-    path: PathBuf,
-    is_directory: bool,
-    /// Text that replaces the typed path in the prompt.
-    shown: String,
-    /// Label above the content of a file.
-    label: String,
-    /// True if an ignore rule matches the path, but the reference names it explicitly.
-    despite_rules: bool,
-}
-
-impl Resolved {
-    /// Returns the ignore rules for the entries below this path.
-    fn rules<'a>(&self, references: &References<'a>) -> &'a IgnoreRules {
-        if self.despite_rules { references.kept } else { references.rules }
-    }
-}
-
 /// File to read.
 struct Wanted {
     label: String,
     /// True if the prompt names the file itself, not only a folder that holds it.
     named: bool,
-}
-
-/// Remaining search budget, and the facts collected so far.
-struct Lookup {
-    searches: usize,
-    deadline: Instant,
-    report: Report,
-}
-
-impl Lookup {
-    fn time_left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
-    }
 }
 
 impl References<'_> {
@@ -204,17 +165,15 @@ impl References<'_> {
     /// [`ReferenceError`] for a named file that cannot be read. A file that is too large or is not
     /// text is reported to the model instead.
     fn expand(&self, prompt: &str) -> Result<Expansion, ReferenceError> {
-        let mut lookup = Lookup {
-            searches: MAX_SEARCHES,
-            deadline: Instant::now() + SEARCH_TIME,
-            report: Report::default(),
-        };
+        let mut resolver =
+            Resolver::new(self.workspace, self.rules, self.kept, self.recursive_search);
+        let mut report = Report::default();
         let mut tokens = tokens(prompt);
         for token in tokens.iter_mut().take(MAX_NAMES) {
             self.read_as_meant(token, prompt);
         }
-        let found = self.resolve_all(&tokens, &mut lookup);
-        self.report_unresolved(prompt, &tokens, &found, &mut lookup.report);
+        let found = Self::resolve_all(&tokens, &mut resolver, &mut report);
+        self.report_unresolved(prompt, &tokens, &found, &mut report);
         let mut text = String::with_capacity(prompt.len());
         let mut end = 0;
         for token in &tokens {
@@ -224,18 +183,18 @@ impl References<'_> {
             end = token.range.end;
         }
         if end == 0 {
-            return Ok(Expansion { parts: vec![Part::text(prompt)], report: lookup.report });
+            return Ok(Expansion { parts: vec![Part::text(prompt)], report });
         }
         text.push_str(&prompt[end..]);
-        let files = self.files(found.into_values().flatten(), &mut lookup);
+        let files = self.files(found.into_values().flatten(), &resolver, &mut report);
         let mut parts = vec![Part::text(text.trim())];
-        let content = self.read(&files, &mut lookup.report)?;
+        let content = self.read(&files, &mut report)?;
         if !content.is_empty() {
             parts.push(Part::text(HEADING));
             parts.extend(content);
             parts.push(Part::text(CLOSING));
         }
-        Ok(Expansion { parts, report: lookup.report })
+        Ok(Expansion { parts, report })
     }
 
     /// Shortens a token that names no existing path to a reading that does.
@@ -256,9 +215,9 @@ impl References<'_> {
 
     /// Resolves every distinct name once.
     fn resolve_all<'t>(
-        &self,
         tokens: &'t [Token],
-        lookup: &mut Lookup,
+        resolver: &mut Resolver<'_>,
+        report: &mut Report,
     ) -> HashMap<&'t str, Result<Resolved, Unresolved>> {
         let mut found = HashMap::new();
         for token in tokens {
@@ -267,10 +226,10 @@ impl References<'_> {
                 continue;
             }
             if found.len() == MAX_NAMES {
-                lookup.report.too_many_names(MAX_NAMES);
+                report.too_many_names(MAX_NAMES);
                 break;
             }
-            let resolved = self.resolve(name, lookup);
+            let resolved = resolver.resolve(name);
             found.insert(name, resolved);
         }
         found
@@ -301,78 +260,12 @@ impl References<'_> {
         }
     }
 
-    /// Returns the first match for `name` in the workspace folders.
-    fn resolve(&self, name: &str, lookup: &mut Lookup) -> Result<Resolved, Unresolved> {
-        let mut reason = Unresolved::Missing;
-        for folder in self.workspace.walk_roots() {
-            let root = folder.path.as_path();
-            let path = pollux_fs::absolute(root, Path::new(name));
-            let kind = pollux_fs::info(&path).map(|info| info.kind);
-            let is_directory = matches!(kind, Ok(EntryKind::Directory));
-            let ignored = self.rules.is_ignored(&path, is_directory);
-            if ignored && (kind.is_err() || self.kept.is_ignored(&path, is_directory)) {
-                return Err(if kind.is_ok() { Unresolved::Ignored } else { reason });
-            }
-            match kind {
-                Ok(_) if self.workspace.check(&path, Access::Read).is_err() => {
-                    reason = Unresolved::Outside;
-                }
-                Ok(_) => return Ok(resolved(root, name, path, is_directory, ignored)),
-                Err(error) => {
-                    if matches!(error, pollux_fs::Error::PermissionDenied { .. }) {
-                        reason = Unresolved::Unreadable;
-                    }
-                    if let Some(path) = self.search(&folder, name, lookup) {
-                        let relative = shown_path(root, &path);
-                        return Ok(Resolved {
-                            path,
-                            is_directory: false,
-                            shown: relative.clone(),
-                            label: relative,
-                            despite_rules: false,
-                        });
-                    }
-                }
-            }
-        }
-        Err(reason)
-    }
-
-    /// Returns the most likely file below `root` whose name contains `name`.
-    fn search(&self, root: &Root, name: &str, lookup: &mut Lookup) -> Option<PathBuf> {
-        let is_name = name.contains(char::is_alphanumeric)
-            && name.len() <= 1024
-            && !Path::new(name).is_absolute()
-            && !name.split(['/', '\\']).any(|component| component == "..");
-        if !self.recursive_search
-            || !is_name
-            || lookup.searches == 0
-            || lookup.time_left().is_zero()
-        {
-            return None;
-        }
-        lookup.searches -= 1;
-        let exclude = Exclusions::for_glob().ok()?;
-        let options = GlobOptions {
-            rules: Some(self.rules),
-            exclude: Some(&exclude),
-            time_limit: Some(lookup.time_left()),
-            ..GlobOptions::default()
-        };
-        let name = name.trim_start_matches("./").trim_end_matches('/');
-        let pattern = format!("**/*{name}*");
-        let mut files =
-            pollux_fs::glob(std::slice::from_ref(root), &pattern, &options, NEVER).ok()?.files;
-        pollux_fs::sort_by_recency(&mut files, SystemTime::now());
-        let may_be_read = |path: &PathBuf| self.workspace.check(path, Access::Read).is_ok();
-        files.into_iter().map(|file| file.path).find(may_be_read)
-    }
-
     /// Returns all referenced files, sorted by path.
     fn files(
         &self,
         found: impl Iterator<Item = Resolved>,
-        lookup: &mut Lookup,
+        resolver: &Resolver<'_>,
+        report: &mut Report,
     ) -> BTreeMap<PathBuf, Wanted> {
         let mut files = BTreeMap::new();
         let mut folders = Vec::new();
@@ -386,7 +279,7 @@ impl References<'_> {
         }
         folders.sort_unstable_by(|left, right| left.path.cmp(&right.path));
         for folder in folders {
-            self.add_folder(&folder, &mut files, lookup);
+            self.add_folder(&folder, &mut files, resolver.time_left(), report);
         }
         files
     }
@@ -396,14 +289,15 @@ impl References<'_> {
         &self,
         folder: &Resolved,
         files: &mut BTreeMap<PathBuf, Wanted>,
-        lookup: &mut Lookup,
+        time_limit: Duration,
+        report: &mut Report,
     ) {
         let search = FileSearch {
             workspace: self.workspace,
-            rules: folder.rules(self),
+            rules: if folder.despite_rules { self.kept } else { self.rules },
             exclude: &[],
             default_excludes: true,
-            time_limit: lookup.time_left(),
+            time_limit,
         };
         let Resolved { path: folder, label, .. } = folder;
         let found =
@@ -412,7 +306,9 @@ impl References<'_> {
         let left_out = found.left_out.as_ref().map(|left_out| {
             (left_out, shown_path(root, left_out.first.parent().unwrap_or(&left_out.first)))
         });
-        lookup.report.folder(label, found.files.len(), left_out, found.complete);
+        report.folder(label, found.files.len(), left_out, found.complete);
+        let unnamed = found.excluded.iter().filter(|path| !files.contains_key(*path));
+        report.excluded(unnamed.map(|path| shown_path(root, path)));
         for path in found.files {
             let label = shown_path(root, &path);
             files.entry(path).or_insert(Wanted { label, named: false });
@@ -479,28 +375,4 @@ fn trim(text: &str) -> &str {
     let blank = text.len() - text.trim_start().len();
     let first_line = text[..blank].rfind('\n').map_or(0, |end| end + 1);
     &text[first_line..]
-}
-
-/// Returns the match for a file or folder that exists at the named path.
-fn resolved(
-    root: &Path,
-    name: &str,
-    path: PathBuf,
-    is_directory: bool,
-    despite_rules: bool,
-) -> Resolved {
-    let relative = shown_path(root, &path);
-    let label = if Path::new(name).is_absolute() { relative.clone() } else { name.to_owned() };
-    let shown = match (is_directory, relative.as_str()) {
-        (true, ".") => "**".to_owned(),
-        (true, relative) => format!("{relative}/**"),
-        (false, _) => label.clone(),
-    };
-    Resolved { path, is_directory, shown, label, despite_rules }
-}
-
-/// Returns the path relative to `root`, separated by `/`.
-fn shown_path(root: &Path, path: &Path) -> String {
-    let relative = pollux_fs::relative_path(root, path).to_string_lossy().into_owned();
-    if cfg!(windows) { relative.replace('\\', "/") } else { relative }
 }

@@ -42,6 +42,9 @@ pub struct FileSearch<'a> {
 pub struct FoundFiles {
     /// Files in the order of their paths. The paths begin like the folders of the workspace.
     pub files: BTreeSet<PathBuf>,
+    /// Files that were left out by default because of their names, at most 10,000. They are not
+    /// source text, such as archives, programs and documents of an office suite.
+    pub excluded: BTreeSet<PathBuf>,
     /// Files beyond the maximum number of 10,000.
     pub left_out: Option<LeftOutFiles>,
     /// False if the search ended early, after a cancellation or the time limit.
@@ -65,13 +68,13 @@ impl FileSearch<'_> {
     /// # Errors
     /// [`Error::Pattern`] for an invalid pattern.
     pub fn find(&self, patterns: &[String], cancel: Cancel<'_>) -> Result<FoundFiles, Error> {
-        let lists: &[&[&str]] = if self.default_excludes {
-            &[COMMON_EXCLUDES, DIRECTORY_EXCLUDES, READ_MANY_FILE_EXCLUDES]
-        } else {
-            &[]
-        };
-        let own = self.exclude.iter().map(String::as_str);
-        let exclude = Exclusions::new(lists.iter().copied().flatten().copied().chain(own))?;
+        let by_name: &[&str] = if self.default_excludes { READ_MANY_FILE_EXCLUDES } else { &[] };
+        let common: &[&[&str]] =
+            if self.default_excludes { &[COMMON_EXCLUDES, DIRECTORY_EXCLUDES] } else { &[] };
+        let folders: Vec<String> = by_name.iter().map(|pattern| format!("{pattern}/")).collect();
+        let own = self.exclude.iter().chain(&folders).map(String::as_str);
+        let exclude = Exclusions::new(common.iter().copied().flatten().copied().chain(own))?;
+        let by_name = Exclusions::new(by_name.iter().copied())?;
         let deadline = Instant::now() + self.time_limit;
         let mut found = FoundFiles { complete: true, ..FoundFiles::default() };
         for root in self.workspace.walk_roots() {
@@ -86,7 +89,7 @@ impl FileSearch<'_> {
                 };
                 let result = pollux_fs::glob(&[root], &pattern, &options, cancel)?;
                 found.complete &= result.complete;
-                found.add(result.files.into_iter().map(|file| file.path));
+                found.add(result.files.into_iter().map(|file| file.path), &by_name);
             }
         }
         found.files.retain(|path| self.workspace.check(path, Access::Read).is_ok());
@@ -108,9 +111,14 @@ impl FileSearch<'_> {
 }
 
 impl FoundFiles {
-    fn add(&mut self, files: impl Iterator<Item = PathBuf>) {
+    fn add(&mut self, files: impl Iterator<Item = PathBuf>, by_name: &Exclusions) {
         for file in files {
-            if self.files.len() < MAX_FILES {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            if by_name.covers_file(&name) {
+                if self.excluded.len() < MAX_FILES {
+                    self.excluded.insert(file);
+                }
+            } else if self.files.len() < MAX_FILES {
                 self.files.insert(file);
             } else if !self.files.contains(&file) {
                 let first = LeftOutFiles { count: 0, first: file };

@@ -1,5 +1,7 @@
 //! Messages about the `@path` references of a prompt.
 
+use std::collections::BTreeSet;
+
 use pollux_tools::FileText;
 use pollux_tools::LeftOutFiles;
 
@@ -40,6 +42,8 @@ pub(super) struct Report {
     failed: Vec<String>,
     /// Files of folders that cannot be sent.
     skipped: Vec<String>,
+    /// Files of folders that are not sent because of their names.
+    excluded: BTreeSet<String>,
 }
 
 impl Report {
@@ -122,6 +126,11 @@ impl Report {
         self.notes.push(format!("Skipped {label}: {reason}"));
     }
 
+    /// Records the files of a folder that are not sent because of their names.
+    pub(super) fn excluded(&mut self, labels: impl Iterator<Item = String>) {
+        self.excluded.extend(labels.map(|label| cut(&label)));
+    }
+
     /// Records a file of a folder that cannot be read.
     pub(super) fn failed(&mut self, label: &str) {
         self.failed.push(cut(label));
@@ -160,6 +169,13 @@ impl Report {
             messages
                 .push(format!("Not sent, because they are no text: {}.", listed(&self.skipped)));
         }
+        if !self.excluded.is_empty() {
+            let count = counted(self.excluded.len(), "file");
+            messages.push(format!(
+                "Not sent, because of their names: {count} ({}).",
+                listed(&self.excluded)
+            ));
+        }
         if !self.failed.is_empty() {
             messages.push(format!("Cannot be read: {}.", listed(&self.failed)));
         }
@@ -180,9 +196,12 @@ impl Report {
 }
 
 /// Returns the first names of a list, and the number of the others.
-fn listed(names: &[String]) -> String {
-    let first = names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(MAX_NAMED) {
+fn listed<'a>(names: impl IntoIterator<Item = &'a String, IntoIter: ExactSizeIterator>) -> String {
+    let names = names.into_iter();
+    let others = names.len().saturating_sub(MAX_NAMED);
+    let first: Vec<&str> = names.take(MAX_NAMED).map(String::as_str).collect();
+    let first = first.join(", ");
+    match others {
         0 => first,
         more => format!("{first} and {}", counted(more, "other file")),
     }

@@ -1,4 +1,5 @@
 use std::fs;
+use std::time::Instant;
 
 use pollux_fs::IgnoreOptions;
 use pretty_assertions::assert_eq;
@@ -322,6 +323,15 @@ fn what_is_included_is_reported_at_a_terminal() {
         reported("@b"),
         ["Not sent, because they are no text: b/4.", "Included: b/1, b/2, b/3, 4 lines.",]
     );
+    for name in ["b/5.zip", "b/6.docx", "b/.env", "b/deep/lib.so", "b/venv.bin/x"] {
+        sample.write(name, b"PK\x03\x04");
+    }
+    let excluded =
+        "Not sent, because of their names: 4 files (b/.env, b/5.zip, b/6.docx and 1 other file).";
+    assert_eq!(reported("@b")[1], excluded);
+    let named = reported("@b @b/5.zip");
+    assert!(named.contains(&"@b/5.zip: binary file; not sent.".to_owned()), "{named:?}");
+    assert!(named.iter().any(|line| line.contains("names: 3 files (b/.env,")), "{named:?}");
     assert_eq!(
         reported("see @../ and @..."),
         ["@../: not in the workspace, or not open to the model; sent as text."]
