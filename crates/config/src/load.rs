@@ -434,8 +434,9 @@ impl Reading {
         // Only the account's administrator can set these, and not through a file.
         schema::take(&mut value, "admin");
         self.warnings.extend(validate::warning(path, &findings.issues));
-        let unknown = findings.unknown_keys.into_iter().map(|key| (path.to_owned(), key));
-        self.unknown_keys.extend(unknown);
+        let fields = findings.unknown_fields.into_iter().map(|(key, _)| key);
+        let unknown = findings.unknown_keys.into_iter().chain(fields);
+        self.unknown_keys.extend(unknown.map(|key| (path.to_owned(), key)));
         let layer = Layer { kind, path: path.to_owned(), value };
         let at = self.layers.partition_point(|other| other.kind <= kind);
         self.layers.insert(at, layer);

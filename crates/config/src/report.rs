@@ -96,6 +96,8 @@ fn of_file(file: &LayerFile, layer: Option<&Layer>, environment: &Environment) -
         let meant = schema::suggestion(&key);
         (key, RemarkKind::Unknown(meant))
     }));
+    let fields = findings.unknown_fields.into_iter();
+    found.extend(fields.map(|(key, meant)| (key, RemarkKind::Unknown(meant))));
     for (key, kind) in &mut found {
         if matches!(kind, RemarkKind::Unknown(_) | RemarkKind::WrongValue(_))
             && let Some(new) = migrate::flat::new_key(&original, key)

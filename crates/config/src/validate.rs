@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use pollux_protocol::spelling;
 use serde_json::{Map, Value};
 
 use crate::schema::{self, Branch, Node, ObjectKind, SettingKind, type_name};
@@ -34,6 +35,9 @@ pub(crate) struct Findings {
     pub(crate) issues: Vec<Issue>,
     /// Unknown dotted keys, in the order of the file.
     pub(crate) unknown_keys: Vec<String>,
+    /// Unknown keys of objects with known keys, such as hooks, each with the key that the user may
+    /// have meant.
+    pub(crate) unknown_fields: Vec<(String, Option<&'static str>)>,
 }
 
 /// Checks `layer` against the schema. Strings that spell a boolean or a number are converted if the
@@ -48,9 +52,9 @@ pub(crate) fn check(layer: &mut Value) -> Findings {
 
 /// Checks and converts one value of the dotted `key`, like a value in a settings file.
 pub fn check_value(kind: SettingKind, key: &str, value: &mut Value) -> Vec<Issue> {
-    let mut issues = Vec::new();
-    check_kind(kind, key, value, &mut issues);
-    issues
+    let mut findings = Findings::default();
+    check_kind(kind, key, value, &mut findings);
+    findings.issues
 }
 
 /// Returns the warning for a file in Gemini CLI's layout, or `None` if there are no issues.
@@ -85,7 +89,7 @@ fn check_group(
         let key = join(prefix, name);
         match (node, value) {
             (Node::Setting(setting), value) => {
-                check_kind(setting.kind, &key, value, &mut findings.issues);
+                check_kind(setting.kind, &key, value, findings);
             }
             (Node::Group(below), Value::Object(map)) => check_group(map, below, &key, findings),
             (Node::Group(_), value) => {
@@ -112,7 +116,7 @@ fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
 }
 
-fn check_kind(kind: SettingKind, key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+fn check_kind(kind: SettingKind, key: &str, value: &mut Value, findings: &mut Findings) {
     coerce(kind, value);
     match (kind, &mut *value) {
         (SettingKind::Anything, _)
@@ -121,25 +125,27 @@ fn check_kind(kind: SettingKind, key: &str, value: &mut Value, issues: &mut Vec<
         | (SettingKind::Text, Value::String(_)) => {}
         (SettingKind::Choice(choices), Value::String(text)) => {
             if !choices.contains(&text.as_str()) {
-                issues.push(wrong_choice(key, choices, text));
+                findings.issues.push(wrong_choice(key, choices, text));
             }
         }
         (SettingKind::List(items), Value::Array(values)) => {
             for (index, value) in values.iter_mut().enumerate() {
-                check_kind(*items, &format!("{key}[{index}]"), value, issues);
+                check_kind(*items, &format!("{key}[{index}]"), value, findings);
             }
         }
         (SettingKind::Map(kind), Value::Object(map)) => {
             for (name, value) in map {
-                check_kind(*kind, &join(key, name), value, issues);
+                check_kind(*kind, &join(key, name), value, findings);
             }
         }
-        (SettingKind::Record(record), Value::Object(map)) => check_record(record, key, map, issues),
-        (SettingKind::Either(kinds), value) => check_either(kinds, key, value, issues),
-        (SettingKind::Choice(choices), value) => {
-            issues.push(mismatch(key, &either_of(choices), value));
+        (SettingKind::Record(record), Value::Object(map)) => {
+            check_record(record, key, map, findings);
         }
-        (kind, value) => issues.push(mismatch(key, kind.json_type(), value)),
+        (SettingKind::Either(kinds), value) => check_either(kinds, key, value, findings),
+        (SettingKind::Choice(choices), value) => {
+            findings.issues.push(mismatch(key, &either_of(choices), value));
+        }
+        (kind, value) => findings.issues.push(mismatch(key, kind.json_type(), value)),
     }
 }
 
@@ -147,43 +153,50 @@ fn check_record(
     record: &ObjectKind,
     key: &str,
     map: &mut Map<String, Value>,
-    issues: &mut Vec<Issue>,
+    findings: &mut Findings,
 ) {
     for field in record.fields {
         let key = join(key, field.name);
         match map.get_mut(field.name) {
-            Some(value) => check_kind(field.kind, &key, value, issues),
+            Some(value) => check_kind(field.kind, &key, value, findings),
             None if field.is_required => {
                 let types = Some((field.kind.json_type().to_owned(), "undefined".to_owned()));
-                issues.push(Issue { key, message: "Required".to_owned(), types });
+                findings.issues.push(Issue { key, message: "Required".to_owned(), types });
             }
             None => {}
         }
     }
     let known = |name: &str| record.fields.iter().any(|field| field.name == name);
     let strange: Vec<_> = map.keys().filter(|name| !known(name)).collect();
-    if record.is_strict && !strange.is_empty() {
-        issues.push(unrecognised(key, &strange));
+    if !record.is_strict {
+        let nearest = |name| spelling::nearest(name, record.fields.iter().map(|field| field.name));
+        let unknown = strange.iter().map(|name| (join(key, name), nearest(name)));
+        findings.unknown_fields.extend(unknown);
+    } else if !strange.is_empty() {
+        findings.issues.push(unrecognised(key, &strange));
     }
 }
 
 /// Converts the value to the first matching type. If none matches, the issues are those of the type
 /// that has the value's JSON type.
-fn check_either(kinds: &[SettingKind], key: &str, value: &mut Value, issues: &mut Vec<Issue>) {
+fn check_either(kinds: &[SettingKind], key: &str, value: &mut Value, findings: &mut Findings) {
     for kind in kinds {
         let mut candidate = value.clone();
-        if check_value(*kind, key, &mut candidate).is_empty() {
+        let mut found = Findings::default();
+        check_kind(*kind, key, &mut candidate, &mut found);
+        if found.issues.is_empty() {
             *value = candidate;
+            findings.unknown_fields.extend(found.unknown_fields);
             return;
         }
     }
     let own = kinds.iter().find(|kind| kind.json_type() == type_name(value));
     if let Some(kind) = own {
-        return check_kind(*kind, key, value, issues);
+        return check_kind(*kind, key, value, findings);
     }
     let expected: Vec<_> = kinds.iter().map(|kind| kind.json_type()).collect();
     let types = Some((expected.join(" | "), type_name(value).to_owned()));
-    issues.push(Issue { key: key.to_owned(), message: "Invalid input".to_owned(), types });
+    findings.issues.push(Issue { key: key.to_owned(), message: "Invalid input".to_owned(), types });
 }
 
 /// Converts a string to the boolean or number that it spells.

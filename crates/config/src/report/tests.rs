@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -47,6 +49,26 @@ fn each_kind_of_remark() {
     let found: Vec<_> =
         found.iter().map(|(key, kind, line)| (key.as_str(), *kind, *line)).collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn unknown_keys_of_a_hook_are_named() {
+    let text = r#"{
+  "hooks": {
+    "BeforeTool": [
+      {
+        "machter": "x",
+        "hooks": [{"type": "command", "command": "y", "timout": 1, "env": {"A": 1}, "also": 2}]
+      }
+    ]
+  }
+}"#;
+    let found = remarks(LayerKind::User, text);
+    let key = |key: &str| (format!("hooks.BeforeTool[0].{key}"), "unknown", 3);
+    assert_eq!(found, [key("hooks[0].timout"), key("hooks[0].also"), key("machter")]);
+    let findings = validate::check(&mut jsonc::parse(Path::new("x"), text).unwrap());
+    let meant: Vec<_> = findings.unknown_fields.into_iter().map(|(_, meant)| meant).collect();
+    assert_eq!(meant, [Some("timeout"), None, Some("matcher")]);
 }
 
 #[test]

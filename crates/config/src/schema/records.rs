@@ -137,6 +137,7 @@ static HOOK: ObjectKind = open(
         field("command", SettingKind::Text),
         field("description", SettingKind::Text),
         field("timeout", SettingKind::Number),
+        field("env", SettingKind::OBJECT),
     ],
 );
 

@@ -115,11 +115,15 @@ fn what_is_allowed_beside_the_plain_types() {
         json!({"context": {"fileName": ["A.md", "B.md"]}}),
         json!({"telemetry": "TRUE"}),
         json!({"mcpServers": {"x": {"command": "a", "env": {"K": "v"}, "timeout": "5"}}}),
-        json!({"hooks": {"BeforeTool": [{"matcher": "*", "own": 1, "hooks": [{"command": "x"}]}]}}),
+        json!({"hooks": {"BeforeTool": [{"matcher": "*", "hooks": [{"command": "x"}]}]}}),
         json!({"context": {"importFormat": "any"}, "security": {"auth": {"selectedType": "any"}}}),
     ] {
         assert_eq!(findings(layer.clone()), Findings::default(), "{layer}");
     }
+    let found = findings(json!({"hooks": {"BeforeTool": [{"matchr": "*", "own": 1}]}}));
+    assert_eq!(found.issues, []);
+    let key = |name: &str| format!("hooks.BeforeTool[0].{name}");
+    assert_eq!(found.unknown_fields, [(key("matchr"), Some("matcher")), (key("own"), None)]);
 }
 
 #[test]
