@@ -11,7 +11,7 @@ use pollux_protocol::{
 use pollux_session::{SessionError, SessionStore};
 
 use crate::consent::{self, Consent};
-use crate::left_behind;
+use crate::left_behind::revert_left_behind;
 use crate::models;
 use crate::options::RunOptions;
 use crate::prepared::Prepared;
@@ -47,7 +47,7 @@ impl Host {
     async fn set_up(&self, request: &SessionRequest) -> Result<Setup, SessionFailure> {
         let input = self.input(request);
         let begun = blocking(move || {
-            left_behind::revert(&input)?;
+            revert_left_behind(&input.environment, &*input.request.notices)?;
             let mut beginning = Beginning::read(input)?;
             Ok(match consent::consider(&mut beginning) {
                 Consent::Settled(accepted) => Begun::SetUp(Setup::read(beginning, accepted)?),

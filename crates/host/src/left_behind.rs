@@ -1,23 +1,24 @@
 //! Changes of protected files that the commands of a killed run left.
 
-use pollux_config::Places;
 use pollux_config::protected::ProtectedPlaces;
-use pollux_protocol::SessionFailure;
+use pollux_config::{Environment, Places};
+use pollux_protocol::{Notices, SessionFailure};
 use pollux_shell::sandbox::finish_left_behind;
 
-use crate::setup::SetupInput;
-
-/// Reverts the changes, and reports them. Must be called before the settings are read, because a
-/// command could have planted them.
+/// Reverts the changes of protected files that the commands of a killed run left, and reports them.
+/// [`Host`](crate::Host) does so at the start of a session. Other code that runs programs from the
+/// settings must call it before it reads them, because a command could have planted them. Blocks.
 ///
 /// # Errors
 /// [`SessionFailure::ChangeNotReverted`] if a change cannot be undone. The next start does not
 /// report it again.
-pub(crate) fn revert(input: &SetupInput) -> Result<(), SessionFailure> {
-    let places = Places::new(&input.environment);
-    let protected = ProtectedPlaces::new(&places, &input.environment);
+pub fn revert_left_behind(
+    environment: &Environment,
+    notices: &dyn Notices,
+) -> Result<(), SessionFailure> {
+    let places = Places::new(environment);
+    let protected = ProtectedPlaces::new(&places, environment);
     let left = finish_left_behind(&places.pollux_dir(), &protected);
-    let notices = &input.request.notices;
     left.problems.iter().for_each(|problem| notices.warning(problem));
     let mut lasting = Vec::new();
     for change in &left.changes {

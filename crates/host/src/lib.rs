@@ -47,6 +47,7 @@ mod tools;
 pub use answer_schema::OutputSchema;
 pub use closing::{RESTARTED, notice_text};
 pub use host::Host;
+pub use left_behind::revert_left_behind;
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;

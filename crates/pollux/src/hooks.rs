@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{HooksArguments, HooksVerb};
 use crate::exit::Failure;
 use crate::process::Process;
-use crate::stderr::stderr_line;
+use crate::stderr::{notices, stderr_line};
 use crate::stdout::print_once;
 use pollux_host::hooks::{environment_of_programs, found_in};
-use pollux_host::load_options;
+use pollux_host::{load_options, revert_left_behind};
 
 /// Default tool of the samples of tool events.
 const SAMPLE_TOOL: &str = "run_shell_command";
@@ -43,7 +43,11 @@ pub(crate) fn run(process: &Process, arguments: &HooksArguments) -> ExitCode {
             HooksContext::open(process, *skip_trust).map(|context| context.list())
         }
         HooksVerb::Test { event, tool, input, skip_trust, .. } => {
-            HooksContext::open(process, *skip_trust).and_then(|context| {
+            let reverted = revert_left_behind(&process.environment, &*notices());
+            let context = reverted
+                .map_err(Failure::from)
+                .and_then(|()| HooksContext::open(process, *skip_trust));
+            context.and_then(|context| {
                 context.test(*event, tool.as_deref().unwrap_or(SAMPLE_TOOL), input.clone())
             })
         }

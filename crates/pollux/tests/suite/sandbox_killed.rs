@@ -71,6 +71,23 @@ fn the_next_start_reverts_what_a_killed_run_left() {
 }
 
 #[test]
+fn a_test_of_hooks_runs_no_hook_that_a_killed_run_left() {
+    if !holds_here("protect") {
+        return;
+    }
+    let stage = Stage::new();
+    let hook = json!({"hooks": [{"type": "command", "command": "touch ran"}]});
+    let settings = json!({"hooks": {"BeforeTool": [hook]}});
+    kill_after(&stage, &format!("echo '{settings}' > ~/.gemini/settings.json"));
+    assert!(stage.home.gemini().join("settings.json").exists());
+    let run = stage.alone().args(["hooks", "test", "BeforeTool"]).run();
+    run.assert_code(0);
+    assert!(run.stderr_text().contains("/settings.json is new, and protected"), "{}", run.report());
+    assert_eq!(run.stdout_text(), "No hook runs at BeforeTool.\n");
+    assert!(!stage.home.project().join("ran").exists() && records(&stage).is_empty());
+}
+
+#[test]
 fn the_next_start_restores_the_configuration_of_a_repository() {
     if !holds_here("protect") {
         return;
