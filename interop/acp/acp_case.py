@@ -4,7 +4,7 @@ A case is data, so that clients on different SDKs follow the same script. A step
 
     {"method": M, "params": P}            a request; the step ends with its response
     {... "save": {"a": "sessionId"}}      and keeps a field of the result: `$a` in later parameters
-    {... "background": "p"}               a request that goes on during the next steps
+    {... "background": "p"}               a request that continues during the next steps
     {"finish": "p"}                       waits for its response
     {"method": M, "params": P, "notify": true}
     {"until": MESSAGE, "count": N}        waits for messages of the agent that contain these fields
@@ -16,7 +16,7 @@ A case is data, so that clients on different SDKs follow the same script. A step
 
 from dataclasses import dataclass, field
 
-from scenario import FLASH, HOME, PROJECT
+from scenario import FLASH, HOME, PROJECT, Cases, Surroundings
 
 # Capabilities of a client without files and terminals.
 NOTHING = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
@@ -24,11 +24,11 @@ FILES = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": False}
 # A client that can show forms.
 FORMS = {**NOTHING, "elicitation": {"form": {}}}
 
-_cases = {}
+_cases = Cases()
 
 
 @dataclass
-class AcpCase:
+class AcpCase(Surroundings):
     """One comparison. Paths may contain the markers of `scenario`."""
 
     name: str
@@ -36,12 +36,6 @@ class AcpCase:
     # The model's responses in the order of the requests; or lists of responses by a text of the
     # first prompt, for sessions that run at the same time.
     script: object
-    # Files of the project, of the home, and settings that are merged into the base settings.
-    files: dict = field(default_factory=dict)
-    home: dict = field(default_factory=dict)
-    beside: dict = field(default_factory=dict)
-    settings: object = field(default_factory=dict)
-    git: bool = False
     # Answers to permission requests: a kind of option; `cancelled`; or `wait`, which is
     # cancelled when the client cancels the prompt, as the protocol demands.
     permissions: list = field(default_factory=list)
@@ -57,21 +51,19 @@ class AcpCase:
 
 def case(name, *steps, script=(), capabilities=NOTHING, start=True, **rest):
     """Registers a case. Unless `start` is false, it begins with a session `$a` in the project."""
-    if name in _cases:
-        raise ValueError(f"two cases are called {name}")
     before = [initialize(capabilities), new("a")] if start else []
-    _cases[name] = AcpCase(name, before + list(steps), script, **rest)
+    _cases.add(AcpCase(name, before + list(steps), script, **rest))
 
 
 def group_new_cases(name):
     """Puts the cases that have no group yet into a group."""
-    for one in _cases.values():
+    for one in all_cases():
         one.group = one.group or name
 
 
 def all_cases():
     """Returns every registered case, in the order of registration."""
-    return list(_cases.values())
+    return _cases.all()
 
 
 def request(method, params, **rest):

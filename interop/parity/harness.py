@@ -47,40 +47,59 @@ def main():
     arguments = parse()
     for path in sorted((HERE / "cases").glob("*.py")):
         importlib.import_module(f"cases.{path.stem}")
-    cases = chosen(scenario.all_cases(), arguments)
     if arguments.list:
-        print("\n".join(case.name for case in cases))
+        print("\n".join(case.name for case in chosen(scenario.all_cases(), arguments)))
         return 0
-    if arguments.sample:
-        print(f"parity: {len(cases)} of {len(scenario.all_cases())} cases, seed {arguments.seed}")
+
+    def compared(case, root):
+        original = run_case.run(arguments.original, case, root)
+        pollux = run_case.run(arguments.pollux, case, root)
+        return compare.differences(case, original, pollux)
+
     allowed = allowances.load(HERE / "differences.toml")
-    with tempfile.TemporaryDirectory(prefix="parity-") as folder:
-        verdicts = run_all(cases, arguments, allowed, Path(folder))
-    failed = sum(bool(verdict.failures) for verdict in verdicts)
-    deliberate = sum(bool(verdict.reasons and not verdict.failures) for verdict in verdicts)
-    if len(cases) == len(scenario.all_cases()):
-        failed += report_idle(allowed)
-    same = len(verdicts) - deliberate - sum(bool(verdict.failures) for verdict in verdicts)
-    print(f"parity: {len(verdicts)} cases, {same} same, {deliberate} deliberate differences, "
-          f"{failed} failures")
-    return 1 if failed else 0
+    return compare_all("parity", scenario.all_cases(), arguments, allowed, compared)
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="harness.py", description=__doc__.split("\n")[0])
+    parser = parser_for("harness.py", __doc__)
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    return parser.parse_args()
+
+
+def parser_for(program, description):
+    """Returns a parser of the arguments that every harness has."""
+    parser = argparse.ArgumentParser(prog=program, description=description.split("\n")[0])
     parser.add_argument("--original", required=True, help="the program to be compared with")
     parser.add_argument("--pollux", required=True, help="the program under test")
     parser.add_argument("--sample", type=int, metavar="N",
                         help="only N random cases, with at least one of each group")
     parser.add_argument("--seed", default="", help="another seed gives another sample")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("pattern", nargs="*", help="only cases whose names match")
-    return parser.parse_args()
+    return parser
 
 
 def first_word(case):
     """Returns the group of a case: the first word of its name."""
     return case.name.partition(".")[0]
+
+
+def compare_all(title, all_cases, arguments, allowed, compared, *, group=first_word, clients=""):
+    """Compares the chosen cases and prints the result of each and the last line. Returns the exit
+    code. `compared` gets a case and a folder, and returns the differences; `clients` follows the
+    title in the last line."""
+    cases = chosen(all_cases, arguments, group)
+    if arguments.sample:
+        print(f"{title}: {len(cases)} of {len(all_cases)} cases, seed {arguments.seed}")
+    with tempfile.TemporaryDirectory(prefix=f"{title}-") as folder:
+        verdicts = run_all(cases, compared, allowed, Path(folder))
+    failed = sum(bool(verdict.failures) for verdict in verdicts)
+    deliberate = sum(bool(verdict.reasons and not verdict.failures) for verdict in verdicts)
+    same = len(verdicts) - deliberate - failed
+    if len(cases) == len(all_cases):
+        failed += report_idle(allowed)
+    print(f"{title}{clients}: {len(verdicts)} cases, {same} same, {deliberate} deliberate differences, "
+          f"{failed} failures")
+    return 1 if failed else 0
 
 
 def chosen(cases, arguments, group=first_word):
@@ -111,26 +130,21 @@ def sampled(cases, number, seed, group=first_word):
     return [case for case in cases if case.name in kept]
 
 
-def run_all(cases, arguments, allowed, folder):
-    """Runs the cases, some in parallel, and prints each result when it is ready."""
-    roots = threading.local()
-    numbers = iter(range(AT_ONCE))
+def run_all(cases, compared, allowed, folder):
+    """Compares the cases, some in parallel, and prints each result when it is ready."""
     lock = threading.Lock()
 
-    def run_one(case):
-        with lock:
-            if not hasattr(roots, "path"):
-                roots.path = folder / f"run{next(numbers)}"
-        original = run_case.run(arguments.original, case, roots.path)
-        pollux = run_case.run(arguments.pollux, case, roots.path)
-        found = compare.differences(case, original, pollux)
+    def run_one(numbered):
+        number, case = numbered
+        # The folder has the same name, and its path the same length, in each run.
+        found = compared(case, folder / f"{number:04}" / "run")
         with lock:
             verdict = judged(case, found, allowed)
             report(verdict)
         return verdict
 
     with ThreadPoolExecutor(AT_ONCE) as workers:
-        return list(workers.map(run_one, cases))
+        return list(workers.map(run_one, enumerate(cases)))
 
 
 def judged(case, found, allowed):

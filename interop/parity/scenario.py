@@ -32,7 +32,24 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 
-_cases = {}
+
+class Cases:
+    """The registered cases, by name."""
+
+    def __init__(self):
+        self._by_name = {}
+
+    def add(self, case):
+        if case.name in self._by_name:
+            raise ValueError(f"two cases are called {case.name}")
+        self._by_name[case.name] = case
+
+    def all(self):
+        """Returns every registered case, in the order of registration."""
+        return list(self._by_name.values())
+
+
+_cases = Cases()
 
 
 @dataclass
@@ -49,12 +66,10 @@ class Step:
     env: dict = field(default_factory=dict)
 
 
-@dataclass
-class Case:
-    """One comparison: both programs run the steps, each in a fresh home and project."""
+@dataclass(kw_only=True)
+class Surroundings:
+    """What a program finds in its fresh home and project."""
 
-    name: str
-    steps: list
     # Content by relative path: text, bytes, `LINK + target`, or None for an empty folder.
     files: dict = field(default_factory=dict)
     home: dict = field(default_factory=dict)
@@ -63,6 +78,14 @@ class Case:
     # Settings that are merged into the base settings; a text replaces the whole file.
     settings: object = field(default_factory=dict)
     git: bool = False
+
+
+@dataclass
+class Case(Surroundings):
+    """One comparison: both programs run the steps, each in a fresh home and project."""
+
+    name: str
+    steps: list
     # Working directory of the program, relative to the root of the run.
     folder: str = "project"
 
@@ -72,18 +95,16 @@ LINK = "link to "
 
 def case(name, argv=None, *, script=None, stdin=None, env=None, steps=None, asides=(), web=None, **rest):
     """Registers a case; without `steps` it has a single step, made from the first arguments."""
-    if name in _cases:
-        raise ValueError(f"two cases are called {name}")
     if steps is None:
         answers = [text("done")] if script is None else script
         argv = GO if argv is None else argv
         steps = [Step(argv, answers, list(asides), web or {}, stdin, env or {})]
-    _cases[name] = Case(name, steps, **rest)
+    _cases.add(Case(name, steps, **rest))
 
 
 def all_cases():
     """Returns every registered case, in the order of registration."""
-    return list(_cases.values())
+    return _cases.all()
 
 
 def tool_case(name, tool, calls_by_id, **rest):
