@@ -13,6 +13,8 @@ import subprocess
 import threading
 import time
 
+import isolated
+
 # Time in seconds after which an answer is missing.
 PATIENCE = 30
 
@@ -46,25 +48,9 @@ class Home:
 
     def start(self, port, *arguments):
         """Starts the program as a client does."""
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder / "tmp"),
-            "NO_COLOR": "1",
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        }
-        with (self.folder / "errors").open("ab") as errors:
-            return subprocess.Popen(
-                [self.binary, "--acp", "--model", "gemini-2.5-flash", *arguments],
-                cwd=self.folder,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,
-            )
+        command = [self.binary, "--acp", "--model", "gemini-2.5-flash", *arguments]
+        environment = isolated.environment(self.folder, port)
+        return isolated.start(command, self.folder, environment, self.folder / "errors", subprocess.PIPE)
 
     def errors(self):
         return (self.folder / "errors").read_text(errors="replace").strip()

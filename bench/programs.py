@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import isolated
+
 MODEL = "gemini-2.5-flash"
 
 # All requests go to the scripted server: no statistics, no updates. The session limit of the
@@ -42,13 +44,7 @@ class Program:
 
     def environment(self, home, port, path):
         """Returns a clean environment with a separate home; `path` is the search path."""
-        both = {
-            "PATH": path,
-            "HOME": str(home),
-            "TMPDIR": str(home / "tmp"),
-            "NO_COLOR": "1",
-            "no_proxy": "127.0.0.1",
-        }
+        both = isolated.own_home(home, path) | {"no_proxy": "127.0.0.1"}
         own = {
             "codex": {"OPENAI_API_KEY": "none", "CODEX_HOME": str(home / ".codex")},
             "opencode": {
@@ -58,12 +54,7 @@ class Program:
                 "OPENCODE_CONFIG": str(home / "opencode.json"),
             },
         }
-        gemini = {
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        }
-        return both | own.get(self.name, gemini)
+        return both | own.get(self.name, isolated.gemini_at(port))
 
     def prepare(self, home, port, settings=None):
         """Writes the settings that a user would have written. `settings` replaces sections of those

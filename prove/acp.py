@@ -3,7 +3,7 @@
 Started by `cargo xtask prove acp`. Python 3.11, standard library only; Linux.
 
 - Ten sessions work side by side, with random cancellations (`acp_sessions`).
-- A client dies, floods, sends garbage, answers wrongly or never (`acp_clients`): the program goes on,
+- A client dies, floods, sends garbage, answers wrongly or never (`acp_clients`): the program continues,
   or ends if its client has ended. Its memory stays under a limit, standard output has nothing but the
   protocol, and no process is left.
 - The program is killed while sessions work, and the next one loads them.

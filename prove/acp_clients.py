@@ -282,22 +282,22 @@ def many_sessions(stage):
 def killed(stage):
     """The program is killed at random moments, and the next one loads the session."""
     chance = random.Random(str(stage.home.folder))
-    told, asked = [], []
+    said, asked = [], []
     for round_number in range(5):
         for turn in range(chance.randint(1, 4)):
             words = f"words{round_number}x{turn}"
             stage.client.prompt(stage.session, f"say {words}")
-            told.append(words)
+            said.append(words)
             asked.append(f"say {words}")
         stage.client.begin_prompt(stage.session, f"hold never{round_number}")
         time.sleep(chance.uniform(0, 0.05))
         stage.process.send_signal(signal.SIGKILL)
         stage.client.wait_for_end()
-        load_again(stage, told, asked)
+        load_again(stage, said, asked)
     stage.problems += [f"a request breaks a rule: {rule}" for c in stage.model.requests if (rule := rules.broken_rule(c))]
 
 
-def load_again(stage, told, asked):
+def load_again(stage, said, asked):
     """Starts the next program, and expects everything in the session that the client has seen."""
     session, stage.count = stage.session, 0
     stage.connect()
@@ -308,11 +308,11 @@ def load_again(stage, told, asked):
     stage.expect_work()
     asked.append("say well")
     found = updates(stage.client.messages, session)
-    for kind, expected in (("agent_message_chunk", told), ("user_message_chunk", asked[:-1])):
+    for kind, expected in (("agent_message_chunk", said), ("user_message_chunk", asked[:-1])):
         text = text_of(found, kind)
         lost = [one for one in expected if one not in text]
         stage.expect(not lost, f"{len(lost)} texts of {kind} are not replayed, such as {lost[:1]}")
-    told.append("well")
+    said.append("well")
 
 
 def run_command(stage, *commands):

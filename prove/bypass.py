@@ -37,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 import bypass_cases
 import bypass_despite
 import bypass_walls
+import isolated
 import samples
 from bypass_cases import ALLOW_LIST, ALLOWED, DENIED, DENY_RULE
 from dialects import Calls, Text
@@ -234,13 +235,7 @@ class Trial:
         ]
         turns = [Calls(tuple(calls[at : at + AT_ONCE])) for at in range(0, len(calls), AT_ONCE)]
         with ScriptedServer([*turns, Text(("done",))], keep_requests=True) as server:
-            environment = base_environment(self.place) | {
-                "TMPDIR": str(self.place / "tmp"),
-                "NO_COLOR": "1",
-                "GEMINI_API_KEY": "none",
-                "GEMINI_CLI_TRUST_WORKSPACE": "true",
-                "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.port}",
-            }
+            environment = base_environment(self.place) | isolated.environment(self.place, server.port)
             command = [self.binary, "--model", "gemini-2.5-flash", *self.setting.arguments, "--prompt", "go"]
             run = subprocess.run(
                 command, cwd=self.project, env=environment, stdin=subprocess.DEVNULL,
@@ -252,10 +247,10 @@ class Trial:
             raise SystemExit(f"bypass: {self.setting.name}: exit code {run.returncode}"
                              f" after {len(requests)} requests: {errors}")
         time.sleep(AFTERWARDS)
-        return told(requests[-1]["contents"])
+        return results(requests[-1]["contents"])
 
 
-def told(contents):
+def results(contents):
     """Returns the result of each call as sent to the model, in the order of the calls."""
     responses = [part["functionResponse"]["response"] for content in contents
                  for part in content["parts"] if "functionResponse" in part]
@@ -288,7 +283,7 @@ def wrongly_refused(binary, place, folders, setting):
     cases = [bypass_cases.Case("control", control.command, repository=True, files=files) for control in controls]
     answers = Trial(binary, place, folders, setting, cases).run()
     return len(controls), [(control, words) for control, words in zip(controls, answers, strict=True)
-                           if refused(words) or control.told not in words]
+                           if refused(words) or control.output not in words]
 
 
 def too_few(cases, works):

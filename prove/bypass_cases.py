@@ -56,11 +56,11 @@ class Case:
 @dataclass(frozen=True)
 class Control:
     """A line that a policy must let run; a proof that refuses everything would pass otherwise. Its
-    output must contain `told`."""
+    output must contain `output`."""
 
     against: str
     command: str
-    told: str
+    output: str
 
 
 _cases = []
@@ -94,8 +94,8 @@ def all_controls():
     """Returns lines that must run: plain lines under the allow-list, and lines that only look like
     the denied programs."""
     return [
-        *(Control(ALLOW_LIST, command, told) for command, told in _ALLOWED_LINES),
-        *(Control(DENY_RULE, command, told) for command, told in _FREE_LINES),
+        *(Control(ALLOW_LIST, command, output) for command, output in _ALLOWED_LINES),
+        *(Control(DENY_RULE, command, output) for command, output in _FREE_LINES),
     ]
 
 

@@ -197,11 +197,11 @@ def forgotten(body, expected):
                 return
 
 
-def is_known(told, known):
+def is_known(part, known):
     """Returns true for a call or response of the conversation. The output of an older response may
     differ, because it may be shortened."""
-    made = known.get(told.get("id"))
-    return made is not None and all(made.get(name) == told.get(name) for name in ("name", "args"))
+    made = known.get(part.get("id"))
+    return made is not None and all(made.get(name) == part.get(name) for name in ("name", "args"))
 
 
 def complaints(server, ended, expected):

@@ -11,7 +11,6 @@ For each case:
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ import needs  # Checks the version of Python.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import edit_cases
+import isolated
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
@@ -41,9 +41,9 @@ def main():
         for start in range(0, len(cases), size):
             chunk = cases[start : start + size]
             home = Path(folder, str(start))
-            told = make(arguments.binary, home, chunk)
+            results = make(arguments.binary, home, chunk)
             for case in chunk:
-                problems += [f"{case.name}: {problem}" for problem in wrong(case, home / "project", told)]
+                problems += [f"{case.name}: {problem}" for problem in wrong(case, home / "project", results)]
     for problem in problems:
         print(problem)
     print(f"prove edits: {len(cases)} cases, {len(problems)} failures")
@@ -62,41 +62,33 @@ def make(binary, home, cases):
     (home / "tmp").mkdir(parents=True)
     calls = [("tool", ("replace", case.arguments)) for case in cases]
     turns = [Calls(tuple(calls[at : at + AT_ONCE])) for at in range(0, len(calls), AT_ONCE)]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "TMPDIR": str(home / "tmp"),
-        "NO_COLOR": "1",
-        "GEMINI_API_KEY": "none",
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-    }
     with ScriptedServer([*turns, Text(("done",))], keep_requests=True) as server:
-        environment["GOOGLE_GEMINI_BASE_URL"] = f"http://127.0.0.1:{server.port}"
+        environment = isolated.environment(home, server.port)
         command = [binary, "--model", "gemini-2.5-flash", "--yolo", "--prompt", "go"]
         run = subprocess.run(command, cwd=project, env=environment, capture_output=True, timeout=LIMIT, check=False)
         requests = [json.loads(exchange.request) for exchange in server.exchanges]
     if run.returncode != 0 or len(requests) != len(turns) + 1:
         raise SystemExit(f"edits: exit code {run.returncode} after {len(requests)} requests: {run.stderr[-400:]}")
-    return results(requests[-1]["contents"])
+    return by_path(requests[-1]["contents"])
 
 
-def results(contents):
+def by_path(contents):
     """Returns by path the output or error of each call as sent to the model, in the order of the
     calls."""
-    paths, told = [], {}
+    paths, results = [], {}
     for content in contents:
         for part in content["parts"]:
             if call := part.get("functionCall"):
                 paths.append((call.get("id"), call["args"]["file_path"]))
             if response := part.get("functionResponse"):
-                told[response.get("id")] = response["response"]
-    return {path: told.get(id, {}) for id, path in paths}
+                results[response.get("id")] = response["response"]
+    return {path: results.get(id, {}) for id, path in paths}
 
 
-def wrong(case, project, told):
+def wrong(case, project, results):
     """Yields the problems after one edit."""
     path = project / case.path
-    answer = told[case.arguments["file_path"]]
+    answer = results[case.arguments["file_path"]]
     words = answer.get("output", "") + answer.get("error", "")
     missing = [word for word in case.words if word not in words]
     if missing:

@@ -182,7 +182,7 @@ class Scene:
                 timeout=LIMIT,
                 start_new_session=True,
             )
-            self.told = told(server.exchanges)
+            self.results = results(server.exchanges)
             return self.canaries(server.exchanges), run.stderr.decode(errors="replace")
 
     def conversation(self, trusting, *more):
@@ -190,11 +190,11 @@ class Scene:
         with ScriptedServer(self.script(), keep_requests=True) as server:
             talk = Talk(self.command(*more), self.project, self.environment(server.port))
             screen = talk.go(trusting)
-            self.told = told(server.exchanges)
+            self.results = results(server.exchanges)
             return self.canaries(server.exchanges), screen
 
 
-def told(exchanges):
+def results(exchanges):
     """Returns the results that the model received, as one text."""
     contents = json.loads(exchanges[-1].request)["contents"] if exchanges else []
     return "".join(json.dumps(part["functionResponse"]["response"]) for content in contents
@@ -279,9 +279,9 @@ class Trial:
         self.fixture, self.problems, self.opened, self.live = fixture, [], 0, False
 
     def go(self):
-        hits, told = self.make().headless()
+        hits, said = self.make().headless()
         self.judge("headless", hits)
-        if not told and not self.fixture.silent_model:
+        if not said and not self.fixture.silent_model:
             self.problems.append("headless: no message about the restricted folder")
         hits, screen = self.make().conversation(trusting=False)
         self.judge("Enter", hits)
@@ -305,16 +305,16 @@ class Trial:
             return
         scene = self.make()
         scene.trust()
-        _, told = scene.headless()
-        if "now pinned" not in told:
-            self.problems.append(f"pinning: nothing was pinned: {told[-200:]!r}")
+        _, said = scene.headless()
+        if "now pinned" not in said:
+            self.problems.append(f"pinning: nothing was pinned: {said[-200:]!r}")
         if change(self.fixture, scene.project) == 0:
             self.problems.append("changed: the fixture has no byte to change")
         scene.reset()
-        hits, told = scene.headless()
+        hits, said = scene.headless()
         self.judge("changed", hits)
-        if "Disabled until you approve" not in told:
-            self.problems.append(f"changed: no message about the disabled items: {told[-200:]!r}")
+        if "Disabled until you approve" not in said:
+            self.problems.append(f"changed: no message about the disabled items: {said[-200:]!r}")
         hits, screen = scene.conversation(trusting=False)
         self.judge("changed, at the terminal", hits)
         if "[y/N]" not in screen:
@@ -335,10 +335,10 @@ class Trial:
             self.problems.append(f"accepted: {hits[0]}: this version supports the feature, so the label is \"yes\"")
         if self.fixture.live == "no":
             self.judge("accepted", hits)
-        if NOT_OFFERED.search(scene.told) and not self.fixture.is_offer:
-            self.problems.append(f"accepted: a call has no tool, so it proves nothing: {scene.told[-300:]!r}")
-        if self.fixture.evidence not in scene.told:
-            self.problems.append(f"accepted: no evidence that the calls ran: {scene.told[-300:]!r}")
+        if NOT_OFFERED.search(scene.results) and not self.fixture.is_offer:
+            self.problems.append(f"accepted: a call has no tool, so it proves nothing: {scene.results[-300:]!r}")
+        if self.fixture.evidence not in scene.results:
+            self.problems.append(f"accepted: no evidence that the calls ran: {scene.results[-300:]!r}")
 
 
 def main():

@@ -31,6 +31,7 @@ import needs
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
+import isolated
 import kill_log
 import kill_requests
 import rules
@@ -67,26 +68,11 @@ class Home:
         have everything; the script stays within the limits of the model."""
         settings = {"model": {"compressionThreshold": 0.1 if is_compressing else 0}}
         (self.folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder / "tmp"),
-            "NO_COLOR": "1",
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        }
         command = [self.binary, "--model", "gemini-2.5-flash", "--yolo", *arguments]
-        with (self.folder / "errors").open("wb") as errors:
-            return subprocess.Popen(
-                command,
-                cwd=self.project,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+        errors = self.folder / "errors"
+        # `errors` returns those of the last run.
+        errors.unlink(missing_ok=True)
+        return isolated.start(command, self.project, isolated.environment(self.folder, port), errors)
 
     def errors(self):
         return (self.folder / "errors").read_text(errors="replace").strip()
@@ -95,7 +81,7 @@ class Home:
         return sorted(self.folder.glob(".gemini/tmp/*/chats/session-*.jsonl"))
 
     def end_background(self):
-        """Ends background commands: one of a killed program goes on. Returns their number."""
+        """Ends background commands: one of a killed program continues. Returns their number."""
         file, ended = self.folder / "tmp" / "background", 0
         for group in file.read_text().split() if file.exists() else []:
             with contextlib.suppress(ProcessLookupError):

@@ -29,14 +29,14 @@ def lost(seen, asked, log):
         for text in (text for message in logged.values() for text in message):
             if text not in texts[role]:
                 problems.append(f"a {what} of the log is not in the request: {text[:80]!r}")
-    told = {part["functionResponse"].get("id"): part["functionResponse"]["response"]
+    sent = {part["functionResponse"].get("id"): part["functionResponse"]["response"]
             for part in parts(asked, "user") if "functionResponse" in part}
     for call, response in log.results.items():
-        if call not in told:
+        if call not in sent:
             problems.append(f"the result of a finished call is lost: {call}")
-        elif not is_same_response(response, told[call], log):
+        elif not is_same_response(response, sent[call], log):
             problems.append(f"the result of a finished call is another one: {call},"
-                            f" {shown(response)} became {shown(told[call])}")
+                            f" {shown(response)} became {shown(sent[call])}")
     return problems[:SHOWN]
 
 

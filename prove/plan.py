@@ -31,6 +31,7 @@ import needs
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
+import isolated
 import plan_attempts
 import plan_state
 import samples
@@ -223,15 +224,7 @@ def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_en
 
     script = [Calls(tuple(("tool", tuple(call)) for call in turn)) for turn in filled]
     with ScriptedServer([*script, Text(("done",))], keep_requests=True, on_request=look) as server:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(stage.place),
-            "TMPDIR": str(stage.place / "tmp"),
-            "NO_COLOR": "1",
-            "GEMINI_API_KEY": "none",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.port}",
-        }
+        environment = isolated.environment(stage.place, server.port)
         command = [binary, "--model", "gemini-2.5-flash", *arguments]
         code, output = drive(command, stage, environment, prompts, lambda: len(server.exchanges) > len(turns))
         requests = [json.loads(exchange.request) for exchange in server.exchanges]
@@ -240,10 +233,10 @@ def run(binary, stage, arguments, turns, drive=headless, prompts=("go",), may_en
         errors = output.decode(errors="replace")[-400:]
         raise SystemExit(f"plan: exit code {code} after {len(requests)} of {len(turns)} answers: {errors}")
     look(len(turns) + 1)
-    return changes, told(requests[-1]["contents"]) if requests else []
+    return changes, results(requests[-1]["contents"]) if requests else []
 
 
-def told(contents):
+def results(contents):
     """Returns the result of each call as sent to the model, in order."""
     return [str(part["functionResponse"]["response"]) for content in contents
             for part in content["parts"] if "functionResponse" in part]

@@ -34,6 +34,7 @@ import samples
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
+import isolated
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
@@ -62,7 +63,7 @@ class Trial:
     command: str
     seconds: float
     # Text that the result must contain.
-    told: str = ""
+    output: str = ""
     # Additional arguments of the call.
     arguments: tuple = ()
     # Signal that ends Pollux while the command runs.
@@ -217,29 +218,12 @@ class Run:
         return self.trial.command
 
     def start(self, port):
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder / "tmp"),
-            "NO_COLOR": "1",
-            "GEMINI_API_KEY": "none",
-            "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        }
+        environment = isolated.environment(self.folder, port)
         command = [self.binary, "--model", "gemini-2.5-flash", "--yolo"]
         return self.launch(command, self.folder / "project", environment)
 
     def launch(self, command, folder, environment):
-        with (self.folder / "errors").open("wb") as errors:
-            return subprocess.Popen(
-                [*command, "--prompt", "go"],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+        return isolated.start([*command, "--prompt", "go"], folder, environment, self.folder / "errors")
 
     def look(self, _number):
         """Measures the memory before each answer, when the command has already used its memory."""
@@ -273,9 +257,9 @@ class Run:
             self.problems.append(f"the result took {self.took:.1f} s")
         if ended - exchanges[1].sent > FAREWELL + SLACK:
             self.problems.append(f"the end took {ended - exchanges[1].sent:.1f} s")
-        told = last_result(exchanges[1].request)
-        if self.trial.told not in told:
-            self.problems.append(f"told: {told[:200]!r}")
+        result = last_result(exchanges[1].request)
+        if self.trial.output not in result:
+            self.problems.append(f"result: {result[:200]!r}")
 
     def judge_signal(self, code, ended):
         self.took = ended - self.signalled

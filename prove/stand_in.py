@@ -30,8 +30,8 @@ def text(words):
 
 def results(outputs):
     """Returns the results of calls, given as pairs of a tool's name and its output."""
-    told = [{"functionResponse": {"name": name, "response": {"output": output}}} for name, output in outputs]
-    return {"role": "user", "parts": told}
+    parts = [{"functionResponse": {"name": name, "response": {"output": output}}} for name, output in outputs]
+    return {"role": "user", "parts": parts}
 
 
 def converse(treat):

@@ -41,9 +41,9 @@ class Damage(unittest.TestCase):
                        (b"        if late", b"    if late"), (b"            wait", b"          wait")):
             self.assertNotEqual(self.problems(case, right.replace(*damage), done), [], damage)
         case = cases["misquoted_number_four_two_lf_moved.py"]
-        told = {"error": "Could not find an exact match: 100 is not 1000"}
-        self.assertEqual(self.problems(case, case.before, told), [])
-        self.assertNotEqual(self.problems(case, case.before.replace(b"1000", b"100"), told), [])
+        refused = {"error": "Could not find an exact match: 100 is not 1000"}
+        self.assertEqual(self.problems(case, case.before, refused), [])
+        self.assertNotEqual(self.problems(case, case.before.replace(b"1000", b"100"), refused), [])
 
     def test_every_case_looks_at_its_file(self):
         for case in edit_cases.all_cases():

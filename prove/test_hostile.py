@@ -33,7 +33,7 @@ def main():
             print("now pinned", file=sys.stderr)
             run()
         else:
-            print({told}, file=sys.stderr)
+            print({message}, file=sys.stderr)
             {changed}
         return
     if not trusted:
@@ -59,7 +59,7 @@ FIXTURE = Fixture("a test", "", settings(canary={"command": "{hit} v1"}))
 
 class Detection(unittest.TestCase):
     def problems(self, fixture=FIXTURE, **deeds):
-        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "told": "'Disabled until you approve'",
+        words = {"headless": "pass", "changed": "pass", "enter": "pass", "no": "pass", "again": "True", "message": "'Disabled until you approve'",
                  "start": "pass", "accepted": "pass"}
         with tempfile.TemporaryDirectory() as folder, hostile.Listener() as listener:
             program = Path(folder, "program")
@@ -82,7 +82,7 @@ class Detection(unittest.TestCase):
 
     def test_a_change_that_is_not_noticed(self):
         self.assertIn("changed: ran", self.problems(changed="run()"))
-        self.assertIn("no message about the disabled items", self.problems(told="''"))
+        self.assertIn("no message about the disabled items", self.problems(message="''"))
         self.assertIn("nothing was asked again", self.problems(again="False"))
 
     def test_a_connection(self):
@@ -90,7 +90,7 @@ class Detection(unittest.TestCase):
         connect = "import urllib.request; urllib.request.urlopen(json.loads(settings)['canary']['command'].split()[1] + '/key')"
         self.assertIn("connected: GET /key", self.problems(fixture, headless=connect))
 
-    def test_a_secret_that_is_told(self):
+    def test_a_secret_that_is_printed(self):
         self.assertIn("sent a secret to the model", self.problems(enter=f"ask({hostile.SECRET!r})"))
 
     def test_a_file_that_is_written(self):

@@ -270,14 +270,14 @@ while True:
     if not made:
         append({{}})
         break
-    told = []
+    results = []
     for call in made:
         append({{"$pollux": {{"started": {{"callId": call["id"]}}}}}})
         treat(call)
         time.sleep(0.05 * (fault == "a record late"))
-        told.append({{"functionResponse": {{"id": call["id"], "name": call["name"], "response": {{"output": "done " + call["id"]}}}}}})
-        append({{"$pollux": {{"call": {{**call, "status": "success", "result": [told[-1]]}}}}}})
-    append(say("user", told))
+        results.append({{"functionResponse": {{"id": call["id"], "name": call["name"], "response": {{"output": "done " + call["id"]}}}}}})
+        append({{"$pollux": {{"call": {{**call, "status": "success", "result": [results[-1]]}}}}}})
+    append(say("user", results))
 """
 
 

@@ -73,8 +73,8 @@ OBEYS_HOOKS = '''
     def ask(event):
         command = settings["hooks"][event][0]["hooks"][0]["command"]
         said = {"hook_event_name": event, "tool_input": arguments}
-        told = subprocess.run(command, shell=True, input=json.dumps(said), capture_output=True, text=True, check=True).stdout
-        return json.loads(told)["hookSpecificOutput"] if told else {}
+        output = subprocess.run(command, shell=True, input=json.dumps(said), capture_output=True, text=True, check=True).stdout
+        return json.loads(output)["hookSpecificOutput"] if output else {}
     made = ask("BeforeTool").get("tool_input")
     tail = ask("AfterTool").get("tailToolCallRequest", {"args": None})["args"]
     for given in (made, tail):

@@ -10,21 +10,21 @@ import stand_in
 
 # Sends two requests, and does something bad between them.
 PROGRAM = """import os, subprocess, time
-def ask(told):
-    stand_in.ask([stand_in.results([("run_shell_command", told)])])
+def ask(output):
+    stand_in.ask([stand_in.results([("run_shell_command", output)])])
 ask("")
 {deed}
-ask("told")
+ask("result")
 """
 
 
 @unittest.skipUnless(sys.platform == "linux", "the proof needs Linux")
 class Detection(unittest.TestCase):
-    def problems(self, deed, told="told", seconds=20):
+    def problems(self, deed, output="result", seconds=20):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "program")
             stand_in.write(program, PROGRAM.format(deed=deed))
-            trial = shell.Trial("a test", "true", seconds, told)
+            trial = shell.Trial("a test", "true", seconds, output)
             found = []
             for manner in (shell.Run, shell.Conversation):
                 run = manner(program, Path(folder, "home"), trial)
@@ -55,7 +55,7 @@ class Detection(unittest.TestCase):
         self.assertIn("the result took", self.problems(deed, seconds=0))
 
     def test_other_words(self):
-        self.assertIn("told: 'told'", self.problems("pass", told="other"))
+        self.assertIn("result: 'result'", self.problems("pass", output="other"))
 
     def test_a_large_file(self):
         deed = f"open('large', 'wb').truncate({shell.MOST_ON_DISK + 1})"

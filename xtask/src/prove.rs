@@ -15,7 +15,7 @@ pub(crate) const NAMES: &[&str] =
 /// A guarantee that can be tested.
 #[derive(Subcommand)]
 pub(crate) enum Proof {
-    /// Killed at any moment, Pollux loses nothing: the session goes on, every file is old or new
+    /// Killed at any moment, Pollux loses nothing: the session continues, every file is old or new
     Kill {
         /// Number of runs
         #[arg(long, default_value_t = 100, value_name = "N")]
