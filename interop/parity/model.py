@@ -48,8 +48,8 @@ def _filled(answer, body):
     """Returns the answer with the last process number, and the task ids, from the request."""
     words = json.dumps(answer) if isinstance(answer, list) else ""
     if LAST_PID in words:
-        told = re.findall(r"P(?:G|)ID:? (\d+)", json.dumps(body)) or ["0"]
-        words = words.replace(json.dumps(LAST_PID), told[-1])
+        printed = re.findall(r"P(?:G|)ID:? (\d+)", json.dumps(body)) or ["0"]
+        words = words.replace(json.dumps(LAST_PID), printed[-1])
     elif TASK_OF.partition("{")[0] in words:
         for call, task in _tasks(body):
             words = words.replace(TASK_OF.format(call), task)

@@ -425,7 +425,7 @@ class Planted(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory(prefix="parity-")
         cls.root = Path(cls.folder.name, "run")
         cls.allowed = allowances.load(HERE / "differences.toml")
-        names = {*PLANTED_IN, "hooks.told.names", "output.text", "masking.too_little"}
+        names = {*PLANTED_IN, "hooks.input.names", "output.text", "masking.too_little"}
         cls.cases = {case.name: case for case in scenario.all_cases() if case.name in names}
         cls.originals = {name: run_case.run(PROGRAMS[0], case, cls.root) for name, case in cls.cases.items()}
 

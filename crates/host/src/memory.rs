@@ -252,7 +252,7 @@ mod tests {
         };
         let [opening, closing] = DISCOVERED_CONTEXT;
         let output = format!(
-            "{opening}\n{}\nthe file goes on\n\n{opening}\n{}\n{closing}",
+            "{opening}\n{}\nthe file continues\n\n{opening}\n{}\n{closing}",
             block("/p/imitated.md"),
             block("/p/sub/GEMINI.md")
         );

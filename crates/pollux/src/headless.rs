@@ -130,7 +130,7 @@ struct RunState {
     progress: Progress,
     /// Messages for standard error that wait until all text of standard output is printed.
     messages: Vec<TonedLine>,
-    /// True after the user was told why a tool that changes files is not available.
+    /// True after the message that says why a tool that changes files is not available.
     has_explained_mode: bool,
     status: StatusLine,
 }

@@ -194,7 +194,7 @@ fn judgement(judgement: &Judgement<'_>, run: Run) -> Value {
     json!({
         "decision": judgement.verdict.as_str(),
         "outcome": outcome(&judgement.verdict, run),
-        "told": refusal(judgement, run),
+        "refusal": refusal(judgement, run),
         "rule": judgement.rule.map(rule),
         "reason": judgement.reason,
         "confinement": judgement.level.as_str(),

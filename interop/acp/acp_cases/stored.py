@@ -34,7 +34,7 @@ for method, params in {
     case(f"stored.{method}", prompt("go"), request(f"session/{method.partition('_')[0]}", params), pause(),
         script=[text("done")])
 
-BOTH = {"one": [Held([chunk([{"text": "One begins"}])]), text("one goes on")],
+BOTH = {"one": [Held([chunk([{"text": "One begins"}])]), text("one continues")],
         "two": [*turns(EDIT)]}
 case("parallel.two", new("b"), prompt("one", session="$a", background="p"), until(WORDS),
      prompt("two", session="$b"), cancel("$a"), finish("p"), prompt("one again", session="$a"),

@@ -63,20 +63,20 @@ def formats(name, *settings, script=None):
 
 for event in ("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeModel", "BeforeToolSelection", "AfterModel",
               "BeforeTool", "AfterTool", "PreCompress", "Notification"):
-    hooks(f"told.{event}", at(event, KEEP), script=WRITING)
-hooks("told.failed_call", at("AfterTool", KEEP), script=[calls(READ), text("done")])
-hooks("told.file_in_prompt", at("BeforeAgent", KEEP), argv=[*YOLO, "-p", "see @a.txt"], files={"a.txt": "hello"})
-hooks("told.image_in_prompt", at("BeforeAgent", KEEP), at("AfterAgent", KEEP), argv=[*YOLO, "-p", "see @a.png"], files={"a.png": PNG})
-hooks("told.image_read", at("AfterTool", KEEP), at("BeforeModel", KEEP), files={"a.png": PNG},
+    hooks(f"input.{event}", at(event, KEEP), script=WRITING)
+hooks("input.failed_call", at("AfterTool", KEEP), script=[calls(READ), text("done")])
+hooks("input.file_in_prompt", at("BeforeAgent", KEEP), argv=[*YOLO, "-p", "see @a.txt"], files={"a.txt": "hello"})
+hooks("input.image_in_prompt", at("BeforeAgent", KEEP), at("AfterAgent", KEEP), argv=[*YOLO, "-p", "see @a.png"], files={"a.png": PNG})
+hooks("input.image_read", at("AfterTool", KEEP), at("BeforeModel", KEEP), files={"a.png": PNG},
       script=[calls(call("read_file", {"file_path": "a.png"}, "r")), text("done")])
-hooks("told.two_answers", at("AfterAgent", KEEP), script=WRITING)
-hooks("told.answer_without_words", at("AfterModel", KEEP), script=[calls(WRITE), text("done")])
-hooks("told.thoughts", at("AfterModel", KEEP),
+hooks("input.two_answers", at("AfterAgent", KEEP), script=WRITING)
+hooks("input.answer_without_words", at("AfterModel", KEEP), script=[calls(WRITE), text("done")])
+hooks("input.thoughts", at("AfterModel", KEEP),
       script=[[{"candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "hi"}]},
                                 "finishReason": "STOP", "index": 0}]}]])
-hooks("told.environment", at("BeforeAgent", "pwd > out; printenv GEMINI_PROJECT_DIR GEMINI_CWD CLAUDE_PROJECT_DIR OWN >> out; "
+hooks("input.environment", at("BeforeAgent", "pwd > out; printenv GEMINI_PROJECT_DIR GEMINI_CWD CLAUDE_PROJECT_DIR OWN >> out; "
                              "test -n \"$(printenv GEMINI_SESSION_ID)\" && test -n \"$(printenv GEMINI_PLANS_DIR)\" && echo both >> out", env={"OWN": "mine"}))
-hooks("told.names", at("BeforeAgent", "echo $GEMINI_PROJECT_DIR \"$GEMINI_CWD\" '$CLAUDE_PROJECT_DIR' > out"))
+hooks("input.names", at("BeforeAgent", "echo $GEMINI_PROJECT_DIR \"$GEMINI_CWD\" '$CLAUDE_PROJECT_DIR' > out"))
 
 # ---- Exit codes and output
 

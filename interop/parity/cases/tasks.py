@@ -51,7 +51,7 @@ TELLING = {
     "none": {},
     "number": {"strategic_intent": 3},
 }
-case("topics.told", GO + ["-o", "stream-json"], settings=TOPICS,
+case("topics.reported", GO + ["-o", "stream-json"], settings=TOPICS,
      script=turns(*(call("update_topic", args, id) for id, args in TELLING.items())))
 case("topics.off", script=turns(call("update_topic", TELLING["new"], "new")))
 for mode in ("default", "plan"):

@@ -18,7 +18,7 @@ pub struct ApprovalChoices {
     pub saved_by_default: bool,
     /// True if the user can change a proposed file in an editor first.
     pub editor: bool,
-    /// True if the work continues after a refusal, of which the model is told.
+    /// True if the work continues after a refusal, which is then the result for the model.
     pub continues_after_no: bool,
 }
 

@@ -352,7 +352,7 @@ async fn a_no_cancels_the_call_and_those_behind_it_but_not_those_before() {
         ("write", json!({})),
     ];
     let batch = bench.run(&calls).await.unwrap();
-    assert!(batch.refused && !batch.ends_the_work(), "the model is told what was done");
+    assert!(batch.refused && !batch.ends_the_work(), "the model gets the results of what was done");
     let mut lines = summary(&batch);
     lines.sort();
     assert_eq!(

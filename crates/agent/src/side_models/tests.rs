@@ -259,7 +259,7 @@ async fn a_call_that_is_dropped_while_it_runs_has_been_paid_for() {
     let refused = choice.model.stream(request(), CancellationToken::new()).await.err().unwrap();
     assert_eq!(refused.kind, ModelErrorKind::Budget);
     assert_eq!(bench.model.asked.lock().unwrap().len(), 1, "the second was never sent");
-    assert_eq!(bench.notes().len(), 1, "nor told");
+    assert_eq!(bench.notes().len(), 1, "nor reported");
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ const MOST: Duration = Duration::from_millis(50);
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let new = |line| format!("Line {line:05} of the answer names the number {:09}.\n", line * 7919);
-    let alike = |line| format!("Line {line} of a text that goes on and on about nothing at all.\n");
+    let alike = |line| format!("Line {line} of a long text about nothing at all.\n");
     let listed = |line| format!("- entry {line} of a list, as it is written in an answer\n");
     let coded = |line| format!("    let value_{line} = read(&buffer[{line}..])?;\n");
     let mut worst = Duration::ZERO;

@@ -43,7 +43,7 @@ async fn run(stage: Stage, tool: &FakeTool) -> (String, bool, Talk) {
 
 #[tokio::test]
 async fn a_program_reads_the_call_and_lets_it_run() {
-    let script = format!("cat > told; echo \"$# $2\" > args; {ALLOW}");
+    let script = format!("cat > input; echo \"$# $2\" > args; {ALLOW}");
     let (mut stage, tool) = checked_by(&script);
     stage.rules = format!("{RULE}config = {{ limit = 3 }}\n");
     let (_, ran, talk) = run(stage, &tool).await;
@@ -52,7 +52,7 @@ async fn a_program_reads_the_call_and_lets_it_run() {
     let kept = |name: &str| std::fs::read_to_string(stage.path(name)).unwrap();
     let (folder, args) = (stage.path(""), json!({"path": "a.txt"}));
     let folder = folder.to_str().unwrap().trim_end_matches('/');
-    let reported: Value = serde_json::from_str(&kept("told")).unwrap();
+    let reported: Value = serde_json::from_str(&kept("input")).unwrap();
     let expected = json!({
         "protocolVersion": "1.0.0",
         "toolCall": {"name": "write", "args": args},

@@ -70,7 +70,7 @@ async fn what_the_vendor_counted_is_room_that_is_gone() {
     let talk = small([call]).tool(look).start();
     let error = failure(talk.prompt("read").await);
     assert_eq!(talk.models.streamed().len(), 1);
-    assert_eq!(talk.finished().len(), 1, "what was done is told");
+    assert_eq!(talk.finished().len(), 1, "what was done is in the log");
     assert!(error.message.contains("but only 1 of"), "{error}");
 }
 

@@ -365,13 +365,13 @@ fn every_file_has_an_origin() {
     home.write("work/.git/HEAD", "");
     home.write("work/GEMINI.md", "root");
     home.write("work/lib/GEMINI.md", "lib");
-    home.write("work/told/GEMINI.md", "told");
+    home.write("work/loaded/GEMINI.md", "loaded");
     case.workspace = vec![home.work()];
     let notes = home.path("notes");
     let options = ContextOptions { private_memory_dir: Some(notes), ..case.options() };
     let mut files = context::discover(&options);
-    files.mark_loaded([home.path("work/told/GEMINI.md"), home.path("work/no/GEMINI.md")]);
-    for path in ["work/lib/x", "work/told/x"] {
+    files.mark_loaded([home.path("work/loaded/GEMINI.md"), home.path("work/no/GEMINI.md")]);
+    for path in ["work/lib/x", "work/loaded/x"] {
         files.jit(&options, &home.path(path));
     }
     let origins: Vec<_> =

@@ -124,7 +124,7 @@ fn everything_except_an_offered_yes_means_no() {
         let asked = client.asked("session/request_permission");
         client.respond(&asked, answer.clone());
         let (messages, result) = client.answer_with(prompt);
-        // The model is told, and continues.
+        // The model gets the refusal, and continues.
         assert_eq!(result.unwrap()["stopReason"], "end_turn", "{answer}");
         assert!(stage.response().contains("User denied execution"), "{}", stage.response());
         let last = updates(&messages).into_iter().rfind(|one| one["toolCallId"].is_string());

@@ -61,7 +61,7 @@ fn a_client_that_closes_its_end_ends_the_agent() {
     // Standard input stays open. The next answer finds the pipe closed, as soon as it is.
     let begun = Instant::now();
     while program.is_running() {
-        assert!(begun.elapsed() < SOON, "the agent goes on");
+        assert!(begun.elapsed() < SOON, "the agent continues");
         program.write_stdin(message.as_bytes());
         std::thread::sleep(Duration::from_millis(200));
     }
@@ -101,7 +101,7 @@ fn a_client_that_does_not_read_cannot_keep_the_agent_alive() {
     drop(input);
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < SOON, "the agent goes on");
+        assert!(begun.elapsed() < SOON, "the agent continues");
         std::thread::sleep(Duration::from_millis(20));
     }
     drop(output);

@@ -68,7 +68,7 @@ fn the_first_use_pins_and_a_change_stays_off() {
 
     let (written, run) = writes(&stage, by_rule(&stage));
     assert!(written, "{}", run.report());
-    assert_eq!(run.stderr_text(), "", "known things are not told");
+    assert_eq!(run.stderr_text(), "", "known items are not reported");
 
     // One more item, and a mode that was not agreed to.
     stage.home.project_settings(&json!({

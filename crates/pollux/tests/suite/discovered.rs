@@ -75,12 +75,12 @@ fn without_a_persons_yes_they_do_not_run() {
     // In a conversation the user is asked.
     let stage = stage_with(LIST);
     stage.server.stream(reply().call("discovered_tool_greet", json!({"who": "Ada"})));
-    stage.server.stream(reply().text("All is told."));
+    stage.server.stream(reply().text("All is done."));
     let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(40, 120);
     terminal.wait_for_text("Choose 1-", SOON);
     terminal.send("1");
     terminal.send_key(Key::Enter);
-    terminal.wait_for_text("All is told.", SOON);
+    terminal.wait_for_text("All is done.", SOON);
     assert!(stage.response().starts_with("greet 1 {\"who\":\"Ada\"}"), "{}", stage.response());
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(SOON);

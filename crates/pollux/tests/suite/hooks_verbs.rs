@@ -160,7 +160,7 @@ fn a_person_is_asked_and_reported() {
     terminal.send_key(Key::Enter);
     terminal.wait_for_text("look twice", SOON);
     terminal.wait_for_text("1.", SOON);
-    wait_until("the question was told", || {
+    wait_until("the hook was called", || {
         let text =
             std::fs::read_to_string(stage.home.project().join("notified")).unwrap_or_default();
         serde_json::from_str::<Value>(&text).is_ok()

@@ -28,7 +28,7 @@ fn leave(terminal: &mut Terminal) {
 /// Starts a conversation in which all commands may run, and whose model runs this command first.
 fn conversation(stage: &Stage, command: &str) -> Terminal {
     let call = reply().call("run_shell_command", json!({ "command": command }));
-    stage.server.stream(call).stream(reply().text("All is told."));
+    stage.server.stream(call).stream(reply().text("All is done."));
     let terminal = stage.pollux(&["--yolo"]).in_terminal(40, 120);
     wait_for_prompt(&terminal);
     say(&terminal, "go");
@@ -37,7 +37,7 @@ fn conversation(stage: &Stage, command: &str) -> Terminal {
 
 /// Returns the result of the command for the model, at the end of the command.
 fn reported(stage: &Stage, terminal: &mut Terminal) -> String {
-    terminal.wait_for_text("All is told.", SOON);
+    terminal.wait_for_text("All is done.", SOON);
     wait_for_prompt(terminal);
     let reported = stage.response();
     leave(terminal);
@@ -77,7 +77,7 @@ fn a_person_can_have_none_of_it() {
         stage.home.settings(&settings);
         let command = "test -t 1 || test -t 0 || echo none; cat";
         let call = reply().call("run_shell_command", json!({ "command": command }));
-        stage.server.stream(call).stream(reply().text("All is told."));
+        stage.server.stream(call).stream(reply().text("All is done."));
         let mut program = stage.pollux(&["--yolo", "-i", "go"]);
         if let Some(value) = variable {
             program = program.env("GEMINI_PTY_INFO", value);

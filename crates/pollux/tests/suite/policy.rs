@@ -242,7 +242,7 @@ fn explain_tells_the_parse_the_rules_and_the_verdict() {
         (&json!("ask_user"), &json!("refused"))
     );
     assert_eq!(
-        of("headless")["told"],
+        of("headless")["refusal"],
         "Tool execution for \"Shell\" requires user confirmation, which is not supported in non-interactive mode. Reason: its output or input is redirected: x. Without a rule for it, a headless run may only run commands that read. The user can allow more with a rule in ~/.gemini/policies, with --allowed-tools, or with --yolo."
     );
     let words = stage.alone().args(&asked[..3]).run().stdout_text();

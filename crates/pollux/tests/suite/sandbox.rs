@@ -576,10 +576,10 @@ fn a_command_at_protect_has_the_window_the_interrupt_and_its_exit_code() {
     let level = "echo x > .git/hooks/h || echo kept";
     let line = format!("{level}; stty size; (exit 7)");
     let call = |line: &str| reply().call("run_shell_command", json!({ "command": line }));
-    stage.server.stream(call(&line)).stream(reply().text("All is told."));
+    stage.server.stream(call(&line)).stream(reply().text("All is done."));
     stage.server.stream(call("touch ready; sleep 1000"));
     let mut terminal = stage.pollux(&["--yolo", "-i", "go"]).in_terminal(40, 120);
-    terminal.wait_for_text("All is told.", SOON);
+    terminal.wait_for_text("All is done.", SOON);
     let reported = stage.response();
     for part in ["kept", "40 120", "Exit Code: 7"] {
         assert!(reported.contains(part), "{part}: {reported}");

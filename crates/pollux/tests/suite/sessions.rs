@@ -79,8 +79,8 @@ fn a_session_of_a_moved_project_is_resumed_by_its_id() {
     stage.server.stream(reply().text("more"));
     let run = resume(&moved, id);
     run.assert_code(0);
-    let told = format!("It continues in {}", moved.canonicalize().unwrap().display());
-    assert!(run.stderr_text().contains(&told), "{}", run.report());
+    let hint = format!("It continues in {}", moved.canonicalize().unwrap().display());
+    assert!(run.stderr_text().contains(&hint), "{}", run.report());
     let requests = stage.server.requests();
     let request = requests.last().unwrap().body.to_string();
     assert!(request.contains("answer to remember"), "{request}");

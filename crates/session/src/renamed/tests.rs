@@ -59,7 +59,7 @@ impl Session {
         if is_reversed {
             calls.reverse();
         }
-        let reported = format!("told{}", self.turns.len());
+        let reported = format!("text{}", self.turns.len());
         let parts = calls.into_iter().filter_map(|call| call.result).flatten().collect();
         self.log(&Record::Responses { id: EntryId::new(reported.as_str()), parts, typed: None });
         self.turns.push(reported);

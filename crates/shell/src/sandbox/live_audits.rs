@@ -283,7 +283,7 @@ mod tests {
         let begin = |places| {
             RunningAudit::begin(&SandboxSpec::new(ConfinementLevel::None, Arc::new(places))).1
         };
-        // Another session in another folder is not told.
+        // A session in another folder does not report it.
         assert_eq!(begin(other).len(), 0);
         assert_eq!(begin(places).len(), 1);
     }
