@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Handle,
-    HistoryRecorder, InstructionSource, Outlet, PinnedContext, SessionMode, Spending,
+    HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode, Spending,
     StreamRetries,
 };
 use pollux_config::Environment;
@@ -23,6 +24,7 @@ use crate::auto_memory;
 use crate::closing::ClosingMessages;
 use crate::prompt::SystemPromptOverrides;
 use crate::reports::BackgroundReports;
+use crate::servers::SessionServers;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
@@ -46,6 +48,7 @@ pub(crate) struct Assembled {
     grace: Duration,
     /// Context of the tools, with the commands in the background.
     tools: Arc<ToolContext>,
+    servers: Arc<SessionServers>,
     closing: Arc<ClosingMessages>,
 }
 
@@ -68,6 +71,7 @@ impl Assembled {
         // An agent that has ended accepts no operation.
         drop(self.handle.send(Op::Close));
         drop(tokio::time::timeout(self.grace, self.task).await);
+        self.servers.close().await;
         if let Some(telemetry) = &self.telemetry {
             telemetry.shutdown();
         }
@@ -117,7 +121,7 @@ impl Setup {
             if self.is_interactive() { replies.clone() } else { Arc::new(NoUser) };
         let services = self.services(&launch, operator, &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
-        let SessionState { toolset, tools, memory, settings, .. } = state;
+        let SessionState { toolset, tools, memory, servers, settings, .. } = state;
         memory.resume(&history);
         let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
@@ -135,7 +139,10 @@ impl Setup {
                 memory: memory.reported(),
             },
             instruction_copy: overrides.copy,
-            loading: self.discover_tools(&tools, &toolset, &outlet),
+            loading: both(
+                self.discover_tools(&tools, &toolset, &outlet),
+                servers.start(&toolset, &outlet),
+            ),
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
             history,
@@ -153,7 +160,7 @@ impl Setup {
             tasks.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
         }
         let handle = Arc::new(handle);
-        Assembled { handle, task, telemetry, tasks, standing, grace, tools, closing }
+        Assembled { handle, task, telemetry, tasks, standing, grace, tools, servers, closing }
     }
 
     /// Returns the services that all agents of the session share.
@@ -223,6 +230,16 @@ impl Setup {
                 if is_kept { pollux_tools::open_tasks(directory.clone()) } else { Vec::new() }
             },
         )
+    }
+}
+
+/// Returns the future that waits for both.
+fn both(first: Option<Loading>, second: Option<Loading>) -> Option<Loading> {
+    match (first, second) {
+        (Some(first), Some(second)) => {
+            Some(futures::future::join(first, second).map(drop).boxed().shared())
+        }
+        (first, second) => first.or(second),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::platform::node_platform;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
+mod mcp;
 mod memory;
 mod missing;
 mod permissions;
@@ -73,6 +74,7 @@ pub(crate) fn interactive(
     named.push(Arc::new(plan));
     let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
+    named.push(Arc::new(mcp::Mcp(Arc::clone(&state.servers))));
     named.push(Arc::new(session::Stats(Arc::clone(statistics))));
     if setup.loaded.settings.boolean("security.folderTrust.enabled") {
         named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));

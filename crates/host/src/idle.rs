@@ -11,8 +11,7 @@ use pollux_protocol::Notices;
 use serde_json::Value;
 
 /// Kinds of consent items that do not take effect in this version, whatever the user answers.
-pub(crate) const CONSENT_KINDS: [&str; 4] =
-    [kinds::MCP_SERVER, kinds::CUSTOM_COMMAND, kinds::SUBAGENT, kinds::SKILL];
+pub(crate) const CONSENT_KINDS: [&str; 3] = [kinds::CUSTOM_COMMAND, kinds::SUBAGENT, kinds::SKILL];
 
 /// Beginnings of the keys of settings that only change the appearance, the editor or updates.
 const COSMETIC: [&str; 15] = [
@@ -100,9 +99,6 @@ pub(crate) fn report(
 /// Returns the configuration without effect, one text for each kind.
 fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    let servers = loaded.settings.value("mcpServers").and_then(Value::as_object);
-    let names: Vec<String> = servers.into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    found.extend(listed("MCP servers", &names));
     let mut roots = vec![places.home.as_path()];
     if loaded.trust.is_trusted() && cwd != places.home {
         roots.push(cwd);
@@ -126,7 +122,6 @@ fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
         let value = loaded.settings.value(setting.key);
         !setting.acted_on
             && !COSMETIC.iter().any(|beginning| setting.key.starts_with(beginning))
-            && setting.key != "mcpServers"
             // A feature that does not exist is off already.
             && value.is_some_and(|value| {
                 let default = schema::lookup(&defaults, setting.key);

@@ -56,6 +56,8 @@ pub struct RuleOptions {
     pub admin_policy: Vec<String>,
     /// Tools that run without a question; a command is written as `run_shell_command(git)`.
     pub allowed_tools: Vec<String>,
+    /// The only MCP servers that may start, in place of `mcp.allowed` and `mcp.excluded`.
+    pub allowed_servers: Option<Vec<String>>,
     /// True to trust the folder for this run.
     pub skip_trust: bool,
 }

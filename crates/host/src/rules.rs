@@ -131,6 +131,7 @@ pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
     let names = servers.into_iter().flatten();
     // No settings layer can restore a server that another layer excludes.
     let listed = server_lists(&loaded.layers);
+    let given_servers = options.rules.allowed_servers.clone();
     ToolLists {
         core: texts("tools.core"),
         allowed: if given.is_empty() {
@@ -140,8 +141,8 @@ pub(crate) fn tool_lists(options: &RunOptions, loaded: &Loaded) -> ToolLists {
         },
         exclude: texts("tools.exclude").unwrap_or_default(),
         confirmation_required: texts("tools.confirmationRequired").unwrap_or_default(),
-        excluded_servers: listed.excluded,
-        allowed_servers: listed.allowed.unwrap_or_default(),
+        excluded_servers: if given_servers.is_some() { Vec::new() } else { listed.excluded },
+        allowed_servers: given_servers.or(listed.allowed).unwrap_or_default(),
         trusted_servers: names.clone().filter_map(trusts).collect(),
         headless_servers: names.filter(|_| headless).map(|(name, _)| name.clone()).collect(),
     }

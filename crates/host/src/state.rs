@@ -9,6 +9,7 @@ use pollux_tools::{Reporter, ToolContext};
 
 use crate::memory::Memory;
 use crate::reload::LiveSettings;
+use crate::servers::SessionServers;
 use crate::setup::Setup;
 
 /// Live values of a session, each in the only place where it is kept: everything that shows a value
@@ -25,6 +26,8 @@ pub(crate) struct SessionState {
     pub(crate) tools: Arc<ToolContext>,
     /// Context files.
     pub(crate) memory: Arc<Memory>,
+    /// MCP servers.
+    pub(crate) servers: Arc<SessionServers>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
 }
@@ -42,6 +45,7 @@ impl SessionState {
         Self {
             policy: Live::new(setup.policy(session_id)),
             toolset: Live::new(Toolset::new(setup.builtin_tools(&tools))),
+            servers: Arc::new(SessionServers::new(setup, session_id)),
             settings: LiveSettings::new(setup),
             mode,
             tools,

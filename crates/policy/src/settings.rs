@@ -83,6 +83,11 @@ impl ToolLists {
         !self.exclude.iter().any(is_excluded) && self.core.as_ref().is_none_or(is_core)
     }
 
+    /// True for a tool of a server that the lists keep. `tools.core` names built-in tools only.
+    pub fn keeps_of_server(&self, tool: &str) -> bool {
+        Self { core: None, ..self.clone() }.keeps(tool)
+    }
+
     /// Returns the rules, with the priorities that they have in Gemini CLI.
     pub fn rules(&self) -> Vec<Rule> {
         let mut rules = Vec::new();

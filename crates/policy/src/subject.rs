@@ -14,6 +14,9 @@ pub struct Subject<'a> {
     pub tool: &'a str,
     /// Server of the tool, if it belongs to one.
     pub server: Option<&'a str>,
+    /// The server's own name of the tool. The model's name is made from it, but not always
+    /// reversibly.
+    pub server_tool: Option<&'a str>,
     /// Facts that the tool declares about itself.
     pub facts: ToolFacts,
     /// Claims of a server about its tool (`readOnlyHint` …). They are compared only with rules
@@ -34,6 +37,7 @@ impl<'a> Subject<'a> {
         Self {
             tool,
             server: None,
+            server_tool: None,
             facts: ToolFacts::default(),
             annotations: None,
             parameters: None,
@@ -46,6 +50,7 @@ impl<'a> Subject<'a> {
     pub fn of(tool: &'a dyn Tool) -> Self {
         Self {
             server: tool.server(),
+            server_tool: tool.server_tool(),
             facts: tool.facts(),
             annotations: tool.annotations(),
             ..Self::named(tool.name())
@@ -70,7 +75,9 @@ impl<'a> Subject<'a> {
     /// Returns `mcp_<server>_<tool>` for a tool of a server.
     fn qualified(&self) -> Option<Cow<'a, str>> {
         let prefix = format!("mcp_{}_", self.server?);
-        Some(if self.tool.starts_with(&prefix) {
+        Some(if let Some(own) = self.server_tool {
+            Cow::Owned(prefix + own)
+        } else if self.tool.starts_with(&prefix) {
             Cow::Borrowed(self.tool)
         } else {
             Cow::Owned(prefix + self.tool)
@@ -82,7 +89,7 @@ impl<'a> Subject<'a> {
         let bare = self.server.and_then(|server| {
             self.tool.strip_prefix("mcp_")?.strip_prefix(server)?.strip_prefix('_')
         });
-        [Some(self.tool), bare].into_iter().flatten()
+        [Some(self.tool), self.server_tool.or(bare)].into_iter().flatten()
     }
 }
 

@@ -73,6 +73,21 @@ pub enum ConfirmationKind {
     },
     /// The model has questions for the user. The answers come as [`crate::Modification::Answers`].
     Questions(Vec<SurveyQuestion>),
+    /// A tool of a server is about to run.
+    ServerTool {
+        /// Name of the server.
+        server: String,
+        /// Name of the tool, as the server calls it.
+        tool: String,
+        /// Name of the tool for display.
+        display_name: String,
+        /// Description of the tool, written by the server.
+        description: String,
+        /// Arguments of the call.
+        arguments: serde_json::Map<String, serde_json::Value>,
+        /// JSON schema of the arguments.
+        schema: serde_json::Value,
+    },
     /// Any other call, described in a sentence.
     Information {
         /// Description of what the call will do.

@@ -53,6 +53,8 @@ mod telemetry;
 mod todo;
 mod tool;
 mod transcript;
+pub mod truncation;
+pub mod untrusted;
 mod usage;
 
 pub use agent::{AgentGone, AgentHandle};

@@ -424,8 +424,19 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Returns the server's own name of the tool; `None` for a tool of Pollux.
+    fn server_tool(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the server's annotations of the tool (`readOnlyHint` …), which policies may check.
     fn annotations(&self) -> Option<&Map<String, Value>> {
+        None
+    }
+
+    /// Returns the facts about the server of the tool that hooks get: its name, the server's own
+    /// name of the tool, and its command or address; `None` for a tool of Pollux.
+    fn server_context(&self) -> Option<Map<String, Value>> {
         None
     }
 

@@ -20,9 +20,9 @@ use pollux_protocol::{
 use pollux_shell::{ChildSpec, Ended, PipedCommand, PipedOutcome, Program, run_piped};
 
 use crate::context::ToolContext;
-use crate::truncation::{self, output_path, truncate};
 use crate::validation::Schema;
 use listing::Listed;
+use pollux_protocol::truncation::{self, output_path, truncate};
 
 mod listing;
 mod words;

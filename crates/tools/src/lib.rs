@@ -46,8 +46,6 @@ mod save_memory;
 mod side_call;
 mod stop_background_process;
 mod tracker;
-mod truncation;
-mod untrusted;
 mod update_topic;
 mod validation;
 mod web_fetch;

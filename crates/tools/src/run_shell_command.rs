@@ -23,10 +23,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::ToolContext;
-use crate::truncation::{self, output_path};
 use crate::validation::{Schema, invalid};
 use confined::Confined;
 use live::Live;
+use pollux_protocol::truncation::{self, output_path};
 use report::Report;
 
 mod background;

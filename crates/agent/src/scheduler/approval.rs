@@ -343,6 +343,7 @@ impl Scheduler<'_> {
                     ConfirmationKind::Plan { .. } => Asked::YesToThePlan,
                     ConfirmationKind::Execute { .. }
                     | ConfirmationKind::Questions(_)
+                    | ConfirmationKind::ServerTool { .. }
                     | ConfirmationKind::Information { .. } => Asked::Yes,
                 }
             }
@@ -392,7 +393,9 @@ impl Scheduler<'_> {
             // These approvals have no rule: they set a mode or are complete in themselves.
             ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
             ConfirmationKind::Edit { .. } => is_saved,
-            ConfirmationKind::Execute { .. } | ConfirmationKind::Information { .. } => true,
+            ConfirmationKind::Execute { .. }
+            | ConfirmationKind::ServerTool { .. }
+            | ConfirmationKind::Information { .. } => true,
         };
         if !has_rule {
             return;

@@ -37,6 +37,7 @@ impl ApprovalChoices {
                 QuestionChoice::new(QuestionOutcome::Cancel, "Dismiss", 'n'),
             ],
             ConfirmationKind::Execute { .. } => self.of_command(scopes),
+            ConfirmationKind::ServerTool { .. } => self.of_server_tool(),
             ConfirmationKind::Edit { .. } | ConfirmationKind::Information { .. } => {
                 self.of_action(kind)
             }
@@ -94,6 +95,30 @@ impl ApprovalChoices {
                 let label = format!("Allow {what} for all future sessions ({SAVED_IN})");
                 choices.push(QuestionChoice::new(*saved, label, key));
             }
+        }
+        choices.push(QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'));
+        choices
+    }
+
+    fn of_server_tool(self) -> Vec<QuestionChoice> {
+        let mut choices =
+            vec![QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y')];
+        if self.session {
+            let lasting = [
+                (QuestionOutcome::ProceedAlwaysTool, "Allow tool for this session", 't'),
+                (
+                    QuestionOutcome::ProceedAlwaysServer,
+                    "Allow all server tools for this session",
+                    'a',
+                ),
+            ];
+            choices.extend(
+                lasting.map(|(outcome, label, key)| QuestionChoice::new(outcome, label, key)),
+            );
+        }
+        if self.session && self.saved {
+            let label = format!("Allow tool for all future sessions ({SAVED_IN})");
+            choices.push(QuestionChoice::new(QuestionOutcome::ProceedAlwaysAndSave, label, 's'));
         }
         choices.push(QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'));
         choices

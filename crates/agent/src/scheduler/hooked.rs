@@ -58,7 +58,7 @@ impl Scheduler<'_> {
     }
 
     async fn before_tool(&self, mut ready: Ready) -> Ready {
-        let payload = HookPayload::BeforeTool(payload(&ready.queued));
+        let payload = HookPayload::BeforeTool(payload(&ready));
         let result = self.hooks.fire(&payload, self.cancel).await;
         ready.hooked.refusal = refusal(&result);
         ready.hooked.asks = result.ask;
@@ -111,10 +111,8 @@ impl Scheduler<'_> {
         if !self.hooks.has(HookEvent::AfterTool) {
             return output;
         }
-        let payload = HookPayload::AfterTool {
-            call: payload(&ready.queued),
-            tool_response: response(&output),
-        };
+        let payload =
+            HookPayload::AfterTool { call: payload(ready), tool_response: response(&output) };
         let result = self.hooks.fire(&payload, self.cancel).await;
         if let Some(reason) = result.stop {
             let shown = format!("Agent execution stopped by hook: {reason}");
@@ -146,12 +144,12 @@ impl Scheduler<'_> {
 }
 
 /// Returns a call in the form for hooks.
-fn payload(queued: &Queued) -> ToolCallPayload {
-    let Queued { call, continues } = queued;
+fn payload(ready: &Ready) -> ToolCallPayload {
+    let Queued { call, continues } = &ready.queued;
     ToolCallPayload {
         tool_name: call.name.clone(),
         tool_input: call.args.clone(),
-        mcp_context: None,
+        mcp_context: ready.tool.server_context(),
         original_request_name: continues.as_ref().map(|continued| continued.record.name.clone()),
     }
 }
@@ -210,6 +208,7 @@ fn notification(confirmation: &Confirmation) -> HookPayload {
     let (kind, wants) = match &confirmation.kind {
         ConfirmationKind::Edit { .. } => ("edit", Some("editing")),
         ConfirmationKind::Execute { .. } => ("exec", Some("execution")),
+        ConfirmationKind::ServerTool { .. } => ("mcp", Some("MCP")),
         ConfirmationKind::Information { .. } => ("info", Some("information")),
         ConfirmationKind::Plan { .. } => ("exit_plan_mode", None),
         ConfirmationKind::Questions(_) => ("ask_user", None),
@@ -231,6 +230,11 @@ fn notification(confirmation: &Confirmation) -> HookPayload {
         ConfirmationKind::Execute { command, programs, .. } => {
             json!({ "command": command, "rootCommand": programs.join(", ") })
         }
+        ConfirmationKind::ServerTool { server, tool, display_name, .. } => json!({
+            "serverName": server,
+            "toolName": tool,
+            "toolDisplayName": display_name,
+        }),
         ConfirmationKind::Information { prompt, urls } => json!({ "prompt": prompt, "urls": urls }),
         ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => Value::Null,
     };

@@ -27,7 +27,7 @@ const EDITORS: &[&str] = &[
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     unset("$schema", SettingKind::Text, "Address of the JSON schema, for editors."),
-    object("mcpServers", &SettingKind::Record(&records::SERVER), "Model Context Protocol servers by name.").restart().shallow().idle(),
+    object("mcpServers", &SettingKind::Record(&records::SERVER), "Model Context Protocol servers by name.").restart().shallow(),
     texts("policyPaths", &[], "Additional files and folders with the user's policy rules.").restart().union().flag("--policy"),
     texts("adminPolicyPaths", &[], "Additional files and folders with administrator policy rules.").restart().union().flag("--admin-policy"),
 

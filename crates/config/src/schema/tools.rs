@@ -27,11 +27,11 @@ pub(super) static TABLE: &[Setting] = &[
     integer("tools.truncateToolOutputThreshold", 40_000, "Maximum number of characters of output that the model receives; zero or less for no limit.").restart(),
     boolean("tools.disableLLMCorrection", true, "Does not ask a model to repair failed edits.").restart(),
 
-    unset("mcp.serverCommand", SettingKind::Text, "Command that starts one server.").restart().idle(),
-    unset("mcp.allowed", SettingKind::TEXTS, "The only servers that are loaded.").restart().idle(),
-    unset("mcp.excluded", SettingKind::TEXTS, "Servers that are not loaded.").restart().idle(),
+    unset("mcp.serverCommand", SettingKind::Text, "Command that starts one server.").restart(),
+    unset("mcp.allowed", SettingKind::TEXTS, "The only servers that are loaded.").restart().flag("--allowed-mcp-server-names"),
+    unset("mcp.excluded", SettingKind::TEXTS, "Servers that are not loaded.").restart(),
 
     boolean("useWriteTodos", true, "Offers the todo tool to the model."),
 
-    unset("mcp.autoAllowInHeadless", SettingKind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart().idle(),
+    unset("mcp.autoAllowInHeadless", SettingKind::Boolean, "Lets headless runs use the tools of servers without a rule.").restart(),
 ];

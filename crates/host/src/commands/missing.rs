@@ -8,7 +8,7 @@ use pollux_protocol::CommandExplainer;
 use crate::idle;
 
 /// Names of the commands, each with what can be done instead.
-const MISSING: [(&str, &str); 38] = [
+const MISSING: [(&str, &str); 37] = [
     ("agents", ""),
     ("auth", "The key comes from the environment or from ~/.gemini/.env."),
     ("bashes", ""),
@@ -26,7 +26,6 @@ const MISSING: [(&str, &str); 38] = [
     ("gemma", ""),
     ("ide", ""),
     ("init", "Ask for a GEMINI.md instead."),
-    ("mcp", ""),
     ("policies", "Use the subcommand policy list."),
     ("privacy", ""),
     ("profile", ""),
@@ -76,7 +75,10 @@ mod tests {
         let explain = explainer(vec!["/nosuch".into(), folder.path().to_owned()]);
         let custom = explain("git:review").unwrap();
         assert!(custom.contains("not available") && custom.contains("review.toml"), "{custom}");
-        assert_eq!(explain("mcp").unwrap(), "/mcp is not available in this version of Pollux yet.");
+        assert_eq!(
+            explain("copy").unwrap(),
+            "/copy is not available in this version of Pollux yet."
+        );
         assert!(explain("tools").unwrap().ends_with(" prompt show."));
         assert_eq!(explain("hlp"), None);
     }

@@ -213,6 +213,10 @@ pub(crate) struct RuleArguments {
     #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
     pub(crate) allowed_tools: Vec<String>,
 
+    /// The only MCP servers that may start; an empty text for none
+    #[arg(long, value_name = "SERVERS", action = ArgAction::Append)]
+    pub(crate) allowed_mcp_server_names: Vec<String>,
+
     /// Trust the current folder for this run
     #[arg(long)]
     pub(crate) skip_trust: bool,

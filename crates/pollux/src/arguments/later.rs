@@ -32,7 +32,6 @@ const FLAGS: &[LaterFlag] = &[
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
     flag(SANDBOX, Some('s'), Kind::Switch),
-    flag("allowed-mcp-server-names", None, Kind::List),
     flag("extensions", Some('e'), Kind::List)
         .instead("Use --extensions none to run without extensions."),
     flag("list-extensions", Some('l'), Kind::Switch),
@@ -122,7 +121,6 @@ pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
 fn asks_for_none(flag: &str, values: &[String]) -> bool {
     match (flag, values) {
         ("extensions", [value]) => value.eq_ignore_ascii_case("none"),
-        ("allowed-mcp-server-names", [value]) => value.is_empty(),
         _ => false,
     }
 }

@@ -68,8 +68,11 @@ impl Arguments {
 impl RuleArguments {
     /// Returns the options with these flags.
     pub(crate) fn options(&self) -> RuleOptions {
-        let Self { policy, admin_policy, allowed_tools, skip_trust } = self.clone();
-        RuleOptions { policy, admin_policy, allowed_tools, skip_trust }
+        let Self { policy, admin_policy, allowed_tools, allowed_mcp_server_names, skip_trust } =
+            self.clone();
+        let allowed_servers =
+            (!allowed_mcp_server_names.is_empty()).then_some(allowed_mcp_server_names);
+        RuleOptions { policy, admin_policy, allowed_tools, allowed_servers, skip_trust }
     }
 }
 

@@ -298,7 +298,6 @@ fn what_comes_later_is_never_ignored() {
     let table: &[(&[&str], &str)] = &[
         (&["-e", "a,b"], "The flag --extensions"),
         (&["-l"], "The flag --list-extensions"),
-        (&["--allowed-mcp-server-names", "x"], "The flag --allowed-mcp-server-names"),
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
         (&["mcp", "add", "-s", "user", "n", "--", "cmd"], "The subcommand mcp"),
@@ -337,7 +336,6 @@ fn saying_no_to_what_comes_later_is_fine() {
         &["--sandbox", "false"],
         &["--no-sandbox"],
         &["-e", "none"],
-        &["--allowed-mcp-server-names", ""],
         &["--screen-reader"],
     ] {
         assert_eq!(run(words).prompt_text(), None, "{words:?}");

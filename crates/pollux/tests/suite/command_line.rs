@@ -77,10 +77,9 @@ fn mistyped_subcommands_reach_no_model() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 8] = [
+    let table: [&[&str]; 7] = [
         &["-e", "some", "-p", "go"],
         &["--list-extensions"],
-        &["--allowed-mcp-server-names", "a", "-p", "go"],
         &["--worktree", "-p", "go"],
         &["mcp", "list"],
         &["extensions", "list"],

@@ -11,7 +11,7 @@ use pollux_shell::{
 
 use super::report::Report;
 use super::{Confined, RunShellCommand, not_started, reported};
-use crate::untrusted;
+use pollux_protocol::untrusted;
 
 /// Time for which output is collected before the result, unless a call specifies another time (as
 /// in Gemini CLI 0.61).

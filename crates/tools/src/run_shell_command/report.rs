@@ -7,8 +7,8 @@ use pollux_fs::Spool;
 use pollux_protocol::{AwaitedInput, Display, Measurement, ToolOutput};
 use pollux_shell::{Ended, ShellOutcome};
 
-use crate::truncation::{truncate, truncate_ends};
-use crate::untrusted;
+use pollux_protocol::truncation::{truncate, truncate_ends};
+use pollux_protocol::untrusted;
 
 /// Settings of a report, in addition to the outcome.
 pub(super) struct Report {

@@ -14,9 +14,9 @@ use url::Url;
 
 use super::{Shared, addresses, confirmation, processing_error};
 use crate::side_call::Caller;
-use crate::untrusted;
 use crate::validation::invalid;
 use crate::web_page::{Content, Fetched, TEXT_LIMIT, cut, cut_with};
+use pollux_protocol::untrusted;
 
 /// Preferred media types: text formats that models read best come first.
 const ACCEPT: &str = "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, application/pdf;q=0.7, video/*;q=0.7, */*;q=0.5";

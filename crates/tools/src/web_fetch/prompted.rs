@@ -16,8 +16,8 @@ use url::Url;
 use super::{Shared, addresses, confirmation, processing_error};
 use crate::citations::{OffsetUnit, cite, source_list};
 use crate::side_call::{self, Caller};
-use crate::untrusted;
 use crate::web_page::{Content, TEXT_LIMIT, cut, shares};
+use pollux_protocol::untrusted;
 
 /// Maximum number of addresses of one call, which is the limit of the service.
 const MOST_ADDRESSES: usize = 20;

@@ -6,7 +6,7 @@ const TAG: &str = "untrusted_context";
 /// Puts `text` between untrusted tags. A closing tag inside it is escaped so that it cannot end the
 /// block. Letter case and blanks are ignored when closing tags are searched, because models read
 /// loosely.
-pub(crate) fn wrap(text: &str) -> String {
+pub fn wrap(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", escape(text))
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_protocol::CallId;
+use crate::CallId;
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ const HEAD_SHARE: f64 = 0.2;
 /// Returns the file for the whole output of a call: `<folder>/<tool>_<call id>.txt` in lower case,
 /// with all characters other than letters, digits, `_` and `-` replaced. The tool's name is left
 /// out if the id begins with it.
-pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBuf {
+pub fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBuf {
     let safe = |text: &str| -> String {
         let keep = |letter: char| match letter {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter.to_ascii_lowercase(),
@@ -29,13 +29,13 @@ pub(crate) fn output_path(folder: &Path, tool: &str, call_id: &CallId) -> PathBu
 
 /// Returns the maximum number of characters of output for the model: the threshold of the settings,
 /// or fewer if the model has less room. 0 stands for no limit.
-pub(crate) fn limit(threshold: usize, room: Option<usize>) -> usize {
+pub fn limit(threshold: usize, room: Option<usize>) -> usize {
     room.map_or(threshold, |room| room.min(threshold))
 }
 
 /// Cuts `text` to `limit` characters, a fifth from the beginning and the rest from the end, and
 /// names the file with the whole text. `None` if the text is not longer; a limit of 0 is no limit.
-pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<String> {
+pub fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<String> {
     // A character has at least one byte, so most texts need no count.
     if limit == 0 || text.len() <= limit || text.chars().count() <= limit {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn truncate(text: &str, limit: usize, file: Option<&Path>) -> Option<
 }
 
 /// Does the same for a text without its middle: `missing` characters between `start` and `end`.
-pub(crate) fn truncate_ends(
+pub fn truncate_ends(
     start: &str,
     end: &str,
     missing: u64,

@@ -1,0 +1,173 @@
+//! `/mcp`: the MCP servers of this conversation.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pollux_mcp::{ServerState, ServerStatus};
+use pollux_protocol::plain_text::visible;
+use pollux_protocol::{Command, CommandContext, CommandError, Op};
+
+use crate::servers::SessionServers;
+
+/// Time that `/mcp reload` waits for the servers.
+const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
+/// Number of log lines that are shown of a server that cannot be used.
+const LOG_LINES: usize = 5;
+
+const VERBS: [&str; 7] = ["list", "desc", "schema", "reload", "enable", "disable", "auth"];
+
+/// `/mcp`, with the servers of the session.
+pub(super) struct Mcp(pub(super) Arc<SessionServers>);
+
+/// How much is shown about a tool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Names,
+    Descriptions,
+    Schemas,
+}
+
+#[async_trait]
+impl Command for Mcp {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn description(&self) -> &'static str {
+        "show the MCP servers and their tools, or start them again: list, desc, schema, reload, enable NAME, disable NAME"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[list|desc|schema|reload|enable NAME|disable NAME]")
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        let names = || self.0.statuses().into_iter().map(|server| server.name);
+        for verb in ["enable", "disable", "auth"] {
+            if let Some(name) = partial.strip_prefix(verb).and_then(|rest| rest.strip_prefix(' ')) {
+                let known = names().filter(|known| known.starts_with(name));
+                return known.map(|known| format!("{verb} {known}")).collect();
+            }
+        }
+        super::continuations(partial, VERBS)
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let mut words = context.arguments.split_whitespace();
+        let verb = words.next().unwrap_or("list");
+        let rest: Vec<&str> = words.collect();
+        match (verb, rest.as_slice()) {
+            ("list" | "ls" | "nodesc" | "nodescription", []) => {
+                context.say(self.list(Detail::Names));
+            }
+            ("desc" | "description", []) => context.say(self.list(Detail::Descriptions)),
+            ("schema", []) => context.say(self.list(Detail::Schemas)),
+            ("reload" | "refresh", []) => {
+                context.say("Reloading MCP servers...");
+                self.0.reload();
+                self.0.settled(RELOAD_PATIENCE).await;
+                context.say(self.list(Detail::Names));
+            }
+            ("enable" | "disable", names) => {
+                context.say(self.switch(verb == "enable", names).map_err(CommandError)?);
+            }
+            ("auth", _) => {
+                return Err(CommandError(
+                    "Signing in to MCP servers is not available in this version of Pollux yet. \
+                     A server may accept a token in `headers` of its entry in mcpServers."
+                        .to_owned(),
+                ));
+            }
+            _ => {
+                let usage = "Usage: /mcp list, /mcp desc, /mcp schema, /mcp reload, /mcp enable NAME [--session], or /mcp disable NAME [--session]";
+                return Err(CommandError(usage.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Mcp {
+    fn switch(&self, enabled: bool, words: &[&str]) -> Result<String, String> {
+        let verb = if enabled { "enable" } else { "disable" };
+        let for_session = words.contains(&"--session");
+        let names: Vec<&str> = words.iter().copied().filter(|word| *word != "--session").collect();
+        let name = names.join(" ");
+        if name.is_empty() {
+            return Err(format!(
+                "Server name required. Usage: /mcp {verb} <server-name> [--session]"
+            ));
+        }
+        if !self.0.enable(&name, enabled, for_session)? {
+            return Err(format!(
+                "Server '{name}' not found. Use /mcp list to see available servers."
+            ));
+        }
+        let scope = if for_session { " for this session" } else { "" };
+        Ok(format!("MCP server '{name}' {verb}d{scope}."))
+    }
+
+    fn list(&self, detail: Detail) -> String {
+        let servers = self.0.statuses();
+        if servers.is_empty() {
+            return "No MCP servers configured. `mcp add` adds one.".to_owned();
+        }
+        let mut text = String::from("Configured MCP servers:");
+        for server in &servers {
+            text.push('\n');
+            describe(&mut text, server, detail);
+        }
+        text
+    }
+}
+
+fn describe(text: &mut String, server: &ServerStatus, detail: Detail) {
+    let mut line = |line: String| {
+        // Writing to a String cannot fail.
+        write!(text, "\n{line}").unwrap_or_default();
+    };
+    let (icon, state) = match &server.state {
+        ServerState::Connected => ("✓", "ready".to_owned()),
+        ServerState::Connecting => ("…", "starting".to_owned()),
+        ServerState::Disconnected(reason) => ("✗", format!("not available: {reason}")),
+        ServerState::NeedsSignIn => ("✗", "requires authentication".to_owned()),
+        ServerState::Disabled => ("○", "disabled".to_owned()),
+        ServerState::Blocked(reason) => ("⛔", reason.clone()),
+    };
+    line(format!("{icon} {} ({}): {state}", visible(&server.name), server.transport));
+    if let Some(description) = server.description.as_ref().filter(|_| detail != Detail::Names) {
+        line(format!("    {}", visible(description)));
+    }
+    if !server.introduction.is_empty() && detail != Detail::Names {
+        line(format!("    {}, protocol {}", server.introduction, server.protocol));
+    }
+    for tool in &server.tools {
+        line(format!("    - {}", tool.name));
+        if detail != Detail::Names {
+            for description in tool.description.lines() {
+                line(format!("        {}", visible(description)));
+            }
+        }
+        if detail == Detail::Schemas {
+            let schema = serde_json::to_string_pretty(&tool.parameters).unwrap_or_default();
+            for row in schema.lines() {
+                line(format!("        {}", visible(row)));
+            }
+        }
+    }
+    for problem in &server.problems {
+        line(format!("    ! {problem}"));
+    }
+    if matches!(server.state, ServerState::Disconnected(_)) {
+        let skipped = server.log.len().saturating_sub(LOG_LINES);
+        for entry in &server.log[skipped..] {
+            line(format!("    | {entry}"));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! MCP servers of a session: which ones may start, and what becomes of their tools.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use pollux_agent::{Loading, Outlet, Toolset};
+use pollux_mcp::{ServerConfig, ServerEvent, ServerState, ServerStatus, Servers, ServersOptions};
+use pollux_net::ClientOptions;
+use pollux_protocol::{Event, Live, Severity, Tool, ToolSource};
+use pollux_shell::{Redaction, redact};
+use pollux_tools::ToolOptions;
+use tokio::sync::mpsc;
+
+use crate::credentials::credentials;
+use crate::rules::tool_lists;
+use crate::setup::Setup;
+
+pub use configured::{Configured, Gate};
+pub use enablement::Enablement;
+
+mod configured;
+mod enablement;
+
+/// Variable that shows a program that it was started by Gemini CLI or Pollux.
+const MARK: (&str, &str) = ("GEMINI_CLI", "1");
+/// Time after which a headless run says for which servers it waits.
+const QUIET_WAIT: Duration = Duration::from_secs(1);
+
+/// Servers of a session.
+pub(crate) struct SessionServers {
+    setup: Arc<Setup>,
+    session: String,
+    /// The started servers; empty while nothing is configured.
+    servers: OnceLock<Servers>,
+    /// Servers that are disabled for this session only.
+    disabled: Mutex<HashSet<String>>,
+}
+
+impl SessionServers {
+    pub(crate) fn new(setup: &Arc<Setup>, session_id: &str) -> Self {
+        let session = session_id.to_owned();
+        Self {
+            setup: Arc::clone(setup),
+            session,
+            servers: OnceLock::new(),
+            disabled: Mutex::default(),
+        }
+    }
+
+    /// Starts all servers that may start, in the background. Returns `None` if none is configured;
+    /// otherwise the future that the first request waits for.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        toolset: &Live<Toolset>,
+        outlet: &Outlet,
+    ) -> Option<Loading> {
+        let configured = self.setup.configured_servers();
+        if configured.is_empty() {
+            return None;
+        }
+        let (notices, mut waiting) = mpsc::unbounded_channel::<(Severity, String)>();
+        let servers = self.servers.get_or_init(|| self.create(toolset, notices.clone()));
+        for server in configured {
+            self.launch(servers, server);
+        }
+        {
+            let outlet = outlet.clone();
+            tokio::spawn(async move {
+                while let Some((severity, text)) = waiting.recv().await {
+                    outlet.emit(Event::Notice { severity, text }).await;
+                }
+            });
+        }
+        let (this, outlet) = (Arc::clone(self), outlet.clone());
+        if self.setup.is_interactive() {
+            tokio::spawn(async move { this.report_interactively(&notices).await });
+            return None;
+        }
+        // If the task panics, there are simply no tools of servers.
+        let waiting = tokio::spawn(async move { this.wait_headless(&outlet).await });
+        Some(waiting.map(drop).boxed().shared())
+    }
+
+    /// Returns all servers with their states.
+    pub(crate) fn statuses(&self) -> Vec<ServerStatus> {
+        self.servers.get().map(Servers::statuses).unwrap_or_default()
+    }
+
+    /// Starts all servers again, with the settings as they are.
+    pub(crate) fn reload(&self) {
+        let Some(servers) = self.servers.get() else { return };
+        for server in self.setup.configured_servers() {
+            self.launch(servers, server);
+        }
+    }
+
+    /// Waits until no server is being started, at most for `limit`.
+    pub(crate) async fn settled(&self, limit: Duration) {
+        if let Some(servers) = self.servers.get() {
+            servers.settled(limit).await;
+        }
+    }
+
+    /// Enables or disables a server, for this session only or for all sessions. Returns false if
+    /// there is no such server.
+    ///
+    /// # Errors
+    /// A message for the user if the decision cannot be saved.
+    pub(crate) fn enable(
+        &self,
+        name: &str,
+        enabled: bool,
+        for_session: bool,
+    ) -> Result<bool, String> {
+        let wanted = Enablement::key(name);
+        let configured = self.setup.configured_servers();
+        let found = configured.into_iter().find(|one| Enablement::key(&one.name) == wanted);
+        let Some(server) = found else { return Ok(false) };
+        if for_session {
+            let mut disabled = self.disabled();
+            if enabled {
+                disabled.remove(&wanted);
+            } else {
+                disabled.insert(wanted);
+            }
+        } else {
+            Enablement::at(&self.setup.places).set(name, enabled)?;
+        }
+        if let Some(servers) = self.servers.get() {
+            let again = self.setup.configured_servers();
+            let server = again.into_iter().find(|one| one.name == server.name).unwrap_or(server);
+            self.launch(servers, server);
+        }
+        Ok(true)
+    }
+
+    /// Ends all servers.
+    pub(crate) async fn close(&self) {
+        if let Some(servers) = self.servers.get() {
+            servers.close().await;
+        }
+    }
+
+    fn disabled(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.disabled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn create(
+        &self,
+        toolset: &Live<Toolset>,
+        notices: mpsc::UnboundedSender<(Severity, String)>,
+    ) -> Servers {
+        let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
+        let toolset = toolset.clone();
+        let sink = move |event| match event {
+            ServerEvent::Tools { server, tools } => {
+                let tools: Vec<Arc<dyn Tool>> =
+                    tools.into_iter().filter(|tool| lists.keeps_of_server(tool.name())).collect();
+                toolset.update(|set| set.replace_source(&ToolSource::Server(server), tools));
+            }
+            // The session has ended if nobody receives.
+            ServerEvent::Notice(text) => drop(notices.send((Severity::Warning, text))),
+        };
+        Servers::new(self.setup.servers_options(&self.session), Arc::new(sink))
+    }
+
+    /// Starts a server, or records why it is not started.
+    fn launch(&self, servers: &Servers, server: Configured) {
+        let Configured { name, config, gate } = server;
+        let config = match config {
+            Ok(Some(config)) => config,
+            // An entry for a server that an extension brings.
+            Ok(None) => return,
+            Err(problem) => {
+                let state = ServerState::Disconnected(format!("Invalid configuration: {problem}"));
+                return servers.stop(ServerConfig::unusable(&name), state);
+            }
+        };
+        match gate {
+            Gate::Blocked(reason) => servers.stop(config, ServerState::Blocked(reason)),
+            Gate::Disabled => servers.stop(config, ServerState::Disabled),
+            Gate::Open if self.disabled().contains(&Enablement::key(&name)) => {
+                servers.stop(config, ServerState::Disabled);
+            }
+            Gate::Open => servers.start(config),
+        }
+    }
+
+    /// Waits for the servers before the first request of a headless run, and reports those that
+    /// cannot be used.
+    async fn wait_headless(&self, outlet: &Outlet) {
+        let Some(servers) = self.servers.get() else { return };
+        let limit =
+            self.setup.loaded.settings.number("pollux.mcp.headlessWait").unwrap_or_default();
+        let limit = Duration::from_secs_f64(limit.clamp(0.0, 86_400.0));
+        let emit = |severity, text| outlet.emit(Event::Notice { severity, text });
+        if !limit.is_zero() {
+            let settled = servers.settled(limit);
+            tokio::pin!(settled);
+            if tokio::time::timeout(QUIET_WAIT, &mut settled).await.is_err() {
+                let names = servers.starting().join(", ");
+                emit(Severity::Info, format!("Waiting for MCP servers: {names}")).await;
+                settled.await;
+            }
+        }
+        let left_out = servers.starting().join(", ");
+        if !left_out.is_empty() {
+            let text = format!(
+                "MCP servers that are still starting are left out: {left_out}. The setting \
+                 pollux.mcp.headlessWait is the time to wait."
+            );
+            emit(Severity::Warning, text).await;
+        }
+        for text in servers.statuses().iter().filter_map(complaint) {
+            emit(Severity::Warning, text).await;
+        }
+    }
+
+    /// Reports, once, the servers of a conversation that cannot be used.
+    async fn report_interactively(&self, notices: &mpsc::UnboundedSender<(Severity, String)>) {
+        let Some(servers) = self.servers.get() else { return };
+        servers.settled(Duration::MAX).await;
+        for text in servers.statuses().iter().filter_map(complaint) {
+            // The session has ended if nobody receives.
+            drop(notices.send((Severity::Warning, text)));
+        }
+    }
+}
+
+/// Returns the message about a server that cannot be used, or not completely.
+fn complaint(server: &ServerStatus) -> Option<String> {
+    let name = &server.name;
+    match &server.state {
+        ServerState::Disconnected(reason) => {
+            Some(format!("MCP server '{name}' is not available: {reason}"))
+        }
+        ServerState::NeedsSignIn => {
+            Some(format!("MCP server '{name}' requires authentication using: /mcp auth {name}"))
+        }
+        ServerState::Connected if !server.problems.is_empty() => {
+            Some(format!("MCP server '{name}': {}", server.problems.join("; ")))
+        }
+        _ => None,
+    }
+}
+
+impl Setup {
+    /// Returns the surroundings of the servers.
+    pub fn servers_options(&self, session_id: &str) -> ServersOptions {
+        let environment = &self.loaded.environment;
+        let lookup = |name: &str| environment.get(name).map(str::to_owned);
+        let options = ToolOptions::from_settings(&self.loaded.settings);
+        let redaction = Redaction { enabled: true, ..options.redaction };
+        let mut variables = redact(environment.for_children(), &redaction);
+        let credentials = credentials();
+        variables.retain(|(name, _)| {
+            *name != MARK.0
+                && !name.to_str().is_some_and(|name| credentials.iter().any(|known| known == name))
+        });
+        variables.push((MARK.0.into(), MARK.1.into()));
+        let workspace = self.workspace.clone();
+        let roots = move || -> Vec<PathBuf> {
+            let workspace = workspace.get();
+            workspace.roots().map(Path::to_path_buf).collect()
+        };
+        ServersOptions {
+            folder: self.input.request.folder.clone(),
+            environment: variables,
+            client: ClientOptions::from_environment(&lookup),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            roots: Arc::new(roots),
+            truncate_threshold: options.truncate_threshold,
+            spill_directory: self.project.tool_outputs_dir(session_id),
+        }
+    }
+}

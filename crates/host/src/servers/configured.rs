@@ -1,0 +1,96 @@
+//! Servers of the settings, and whether they may start.
+
+use pollux_config::server_lists;
+use pollux_mcp::ServerConfig;
+use pollux_shell::{Dialect, command_line};
+use serde_json::{Value, json};
+
+use super::enablement::Enablement;
+use crate::setup::Setup;
+
+/// Name of the server of `mcp.serverCommand`.
+const COMMAND_SERVER: &str = "mcp";
+
+/// A server of the settings.
+#[derive(Debug)]
+pub struct Configured {
+    /// Name of the server.
+    pub name: String,
+    /// The entry; `None` if it has no address, and an error message if it cannot be used.
+    pub config: Result<Option<ServerConfig>, String>,
+    /// Whether the server may start.
+    pub gate: Gate,
+}
+
+/// Whether a server may start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gate {
+    /// It may.
+    Open,
+    /// The settings or the trust in the folder prevent it, for this reason.
+    Blocked(String),
+    /// The user has disabled it.
+    Disabled,
+}
+
+impl Setup {
+    /// Returns all servers of the settings, in their order.
+    pub fn configured_servers(&self) -> Vec<Configured> {
+        let settings = &self.loaded.settings;
+        let entries = settings.value("mcpServers").and_then(Value::as_object);
+        let mut found: Vec<(String, Value)> = entries
+            .into_iter()
+            .flatten()
+            .map(|(name, entry)| (name.clone(), entry.clone()))
+            .collect();
+        if let Some(line) =
+            settings.text("mcp.serverCommand").filter(|line| !line.trim().is_empty())
+        {
+            let words = command_line::constant_words(line, Dialect::Posix);
+            let entry = match words.as_deref() {
+                Some([command, args @ ..]) => json!({ "command": command, "args": args }),
+                _ => json!({ "command": line }),
+            };
+            found.push((COMMAND_SERVER.to_owned(), entry));
+        }
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let enablement = Enablement::at(&self.places);
+        let disabled = enablement.disabled();
+        let configured = |(name, entry): (String, Value)| {
+            let gate = self.gate(&name, disabled.contains(&Enablement::key(&name)));
+            let config = ServerConfig::read(&name, &entry);
+            Configured { name, config, gate }
+        };
+        found.into_iter().map(configured).collect()
+    }
+
+    fn gate(&self, name: &str, is_disabled: bool) -> Gate {
+        let listed = server_lists(&self.loaded.layers);
+        let given = self.input.options.rules.allowed_servers.as_ref();
+        let is_allowed = match (given, &listed.allowed) {
+            (Some(names), _) | (None, Some(names)) => names.iter().any(|allowed| allowed == name),
+            (None, None) => true,
+        };
+        if !is_allowed {
+            return Gate::Blocked(match given {
+                Some(_) => format!("Server '{name}' is not in --allowed-mcp-server-names."),
+                None => format!("Server '{name}' is not in mcp.allowed list."),
+            });
+        }
+        if given.is_none() && listed.excluded.iter().any(|excluded| excluded == name) {
+            return Gate::Blocked(format!("Server '{name}' is blocked by mcp.excluded."));
+        }
+        if is_disabled {
+            return Gate::Disabled;
+        }
+        if !self.loaded.trust.is_trusted() {
+            return Gate::Blocked(format!(
+                "The folder is not trusted. Use '{} trust' to enable the server.",
+                self.input.called_as
+            ));
+        }
+        Gate::Open
+    }
+}

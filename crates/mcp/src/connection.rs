@@ -1,0 +1,458 @@
+//! Connection to one server: transport, handshake and lists.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use pollux_net::{ClientOptions, HttpClient};
+use pollux_protocol::plain_text::visible;
+use pollux_shell::{ChildSpec, Output, OutputLimits, ProcessState, Program, spawn_duplex};
+use rmcp::model::{ClientRequest, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::service::{
+    ClientInitializeError, Peer, PeerRequestOptions, RunningService, RunningServiceCancellationToken,
+    ServiceError, serve_client,
+};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+};
+use rmcp::{RoleClient, model};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Endpoint, Remote, ServerConfig};
+use crate::handler::{Handler, LogSink, Roots};
+use crate::http::{HttpConnection, HttpFailure};
+use crate::incoming::DROPPED;
+use crate::legacy_sse::SseTransport;
+use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
+
+/// What is kept of a server's error output, in bytes.
+const KEPT_ERRORS: OutputLimits = OutputLimits { head: 16 << 10, tail: 48 << 10 };
+/// Maximum number of pages of a list.
+const MOST_PAGES: usize = 1000;
+/// Maximum number of tools of a server.
+const MOST_TOOLS: usize = 10_000;
+/// Time limit for one page of a list.
+const PAGE_LIMIT: Duration = Duration::from_mins(1);
+/// Time that a response may take longer than the request may, before the connection gives up.
+const MARGIN: Duration = Duration::from_secs(5);
+/// Time that a stream may be silent: as long as the session lasts.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+/// Time that a server has to end after its connection was closed.
+const CLOSING_LIMIT: Duration = Duration::from_millis(500);
+/// Maximum length of the last line of error output in a message, in characters.
+const LONGEST_COMPLAINT: usize = 300;
+
+/// Surroundings that all servers share.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    /// Folder of the project.
+    pub(crate) folder: PathBuf,
+    /// Environment of the servers' programs.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// Options of the HTTP client.
+    pub(crate) client: ClientOptions,
+    /// Version of Pollux.
+    pub(crate) version: String,
+    /// Folders of the workspace.
+    pub(crate) roots: Roots,
+}
+
+/// Reason for which a server cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ConnectError {
+    /// The server wants the user to sign in.
+    #[error("the server requires authentication")]
+    Unauthorized,
+    /// Anything else, as a message for the user.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Established connection. Dropping it ends the server's program.
+pub(crate) struct Connection {
+    peer: Peer<RoleClient>,
+    handler: Handler,
+    /// Ends the connection; `None` once it was used.
+    stop: Option<RunningServiceCancellationToken>,
+    /// Cancelled when the connection has ended.
+    closed: CancellationToken,
+    process: Option<Ending>,
+    /// Text that the server wants the model to know.
+    pub(crate) instructions: Option<String>,
+    /// Name and version of the server.
+    pub(crate) introduction: String,
+    /// Version of the protocol.
+    pub(crate) protocol: String,
+    has_tools: bool,
+}
+
+/// Tools of a server.
+pub(crate) struct Listed {
+    /// The usable tools.
+    pub(crate) tools: Vec<Tool>,
+    /// What could not be used, each as a message for the user.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Connection {
+    /// Connects to a server within its time limit.
+    ///
+    /// # Errors
+    /// [`ConnectError`]; a program that was started has been ended.
+    pub(crate) async fn open(
+        config: &ServerConfig,
+        surroundings: &Surroundings,
+        log: &LogSink,
+    ) -> Result<Self, ConnectError> {
+        let opening = Self::open_any(config, surroundings, log);
+        tokio::time::timeout(config.timeout, opening).await.unwrap_or_else(|_| {
+            let seconds = config.timeout.as_secs_f64();
+            Err(ConnectError::Failed(format!("no connection within {seconds} s")))
+        })
+    }
+
+    async fn open_any(
+        config: &ServerConfig,
+        surroundings: &Surroundings,
+        log: &LogSink,
+    ) -> Result<Self, ConnectError> {
+        let handler =
+            Handler::new(&surroundings.version, Arc::clone(&surroundings.roots), Arc::clone(log));
+        match &config.endpoint {
+            Endpoint::Stdio { command, args, env, cwd } => {
+                let spec = child(command, args, env, cwd.as_deref(), surroundings);
+                Self::open_program(&spec, handler, log).await
+            }
+            Endpoint::Http(remote) => Self::open_http(config, remote, surroundings, handler).await,
+            Endpoint::Sse(remote) => Self::open_sse(config, remote, surroundings, handler).await,
+            Endpoint::HttpOrSse(remote) => {
+                match Self::open_http(config, remote, surroundings, handler.clone()).await {
+                    Err(ConnectError::Failed(first)) => {
+                        let second = Self::open_sse(config, remote, surroundings, handler).await;
+                        second.map_err(|error| match error {
+                            ConnectError::Failed(second) => {
+                                ConnectError::Failed(format!("{first}; as type sse: {second}"))
+                            }
+                            ConnectError::Unauthorized => error,
+                        })
+                    }
+                    other => other,
+                }
+            }
+        }
+    }
+
+    async fn open_program(
+        spec: &ChildSpec,
+        handler: Handler,
+        log: &LogSink,
+    ) -> Result<Self, ConnectError> {
+        let server = spawn_duplex(spec, KEPT_ERRORS)
+            .map_err(|error| ConnectError::Failed(error.to_string()))?;
+        let (transport, process) = StdioTransport::new(server, Arc::clone(log));
+        match serve_client(handler, transport).await {
+            Ok(service) => Ok(Self::new(service, Some(process))),
+            Err(error) => Err(ConnectError::Failed(explained(&error, &process).await)),
+        }
+    }
+
+    async fn open_http(
+        config: &ServerConfig,
+        remote: &Remote,
+        surroundings: &Surroundings,
+        handler: Handler,
+    ) -> Result<Self, ConnectError> {
+        let connection = http_connection(config, remote, surroundings)?;
+        let settings = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
+            .max_sse_event_size(2 * LARGE_MESSAGE)
+            .max_json_response_size(2 * LARGE_MESSAGE)
+            .reinit_on_expired_session(true);
+        let transport = StreamableHttpClientTransport::with_client(connection, settings);
+        let service = serve_client(handler, transport).await;
+        service.map(|service| Self::new(service, None)).map_err(|error| refusal(&error))
+    }
+
+    async fn open_sse(
+        config: &ServerConfig,
+        remote: &Remote,
+        surroundings: &Surroundings,
+        handler: Handler,
+    ) -> Result<Self, ConnectError> {
+        let connection = http_connection(config, remote, surroundings)?;
+        let transport = SseTransport::connect(connection, &remote.url).await.map_err(|error| {
+            match error {
+                HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
+                other => ConnectError::Failed(other.to_string()),
+            }
+        })?;
+        let service = serve_client(handler, transport).await;
+        service.map(|service| Self::new(service, None)).map_err(|error| refusal(&error))
+    }
+
+    fn new(service: RunningService<RoleClient, Handler>, process: Option<Ending>) -> Self {
+        let info = service.peer().peer_info();
+        let server = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let introduction =
+            server.map(|server| format!("{} {}", server.name, server.version)).unwrap_or_default();
+        Self {
+            instructions: info.as_ref().and_then(|info| info.instructions.clone()),
+            introduction: visible(introduction.trim()),
+            protocol: info
+                .as_ref()
+                .map(|info| visible(info.protocol_version.as_str()))
+                .unwrap_or_default(),
+            has_tools: info.is_some_and(|info| info.capabilities.tools.is_some()),
+            peer: service.peer().clone(),
+            handler: service.service().clone(),
+            stop: Some(service.cancellation_token()),
+            closed: watched(service),
+            process,
+        }
+    }
+
+    /// Returns the interface for requests.
+    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
+        &self.peer
+    }
+
+    /// Returns the handler of the server's notifications.
+    pub(crate) fn handler(&self) -> &Handler {
+        &self.handler
+    }
+
+    /// Waits until the connection has ended.
+    pub(crate) async fn closed(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// Returns the reason for the end of a connection that has ended.
+    pub(crate) async fn reason(self) -> String {
+        match &self.process {
+            Some(process) => complaint(process).await,
+            None => "the connection was closed".to_owned(),
+        }
+    }
+
+    /// Closes the connection and waits a moment for the server to end.
+    pub(crate) async fn close(mut self) {
+        self.stop();
+        drop(tokio::time::timeout(CLOSING_LIMIT, self.closed()).await);
+        let process = self.process.take();
+        let process = process.and_then(|process| taken(&process));
+        if let Some(mut process) = process {
+            drop(tokio::time::timeout(CLOSING_LIMIT, process.ended()).await);
+        }
+    }
+
+    fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop.cancel();
+        }
+    }
+
+    /// Lists all tools of the server, page by page. A page that cannot be read ends the list; the
+    /// tools before it are usable.
+    ///
+    /// # Errors
+    /// A message for the user if even the first page cannot be read.
+    pub(crate) async fn tools(&self, limit: Duration) -> Result<Listed, String> {
+        let mut listed = Listed { tools: Vec::new(), problems: Vec::new() };
+        if !self.has_tools {
+            return Ok(listed);
+        }
+        let mut cursor: Option<String> = None;
+        for number in 1..=MOST_PAGES {
+            let page = match self.page(cursor.clone(), limit.min(PAGE_LIMIT)).await {
+                Ok(page) => page,
+                Err(ServiceError::McpError(error))
+                    if error.code == model::ErrorCode::METHOD_NOT_FOUND =>
+                {
+                    return Ok(listed);
+                }
+                Err(error) if number == 1 => {
+                    return Err(format!("cannot list its tools: {error}"));
+                }
+                Err(error) => {
+                    listed.problems.push(format!("page {number} of its tools is missing: {error}"));
+                    break;
+                }
+            };
+            listed.tools.extend(page.tools);
+            let dropped = page.meta.as_ref().and_then(|meta| meta.0.get(DROPPED));
+            let dropped = dropped.and_then(serde_json::Value::as_array).into_iter().flatten();
+            listed.problems.extend(dropped.filter_map(|text| text.as_str()).map(str::to_owned));
+            // A server that returns the same page for ever is stopped.
+            if page.next_cursor.is_none()
+                || page.next_cursor == cursor
+                || listed.tools.len() >= MOST_TOOLS
+            {
+                break;
+            }
+            cursor = page.next_cursor;
+        }
+        listed.tools.truncate(MOST_TOOLS);
+        Ok(listed)
+    }
+
+    async fn page(
+        &self,
+        cursor: Option<String>,
+        limit: Duration,
+    ) -> Result<model::ListToolsResult, ServiceError> {
+        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let request = model::ListToolsRequest { params, ..model::ListToolsRequest::default() };
+        let request = ClientRequest::ListToolsRequest(request);
+        let options = PeerRequestOptions::with_timeout(limit);
+        let handle = self.peer().send_request_with_option(request, options).await?;
+        match handle.await_response().await? {
+            ServerResult::ListToolsResult(page) => Ok(page),
+            _ => Err(ServiceError::UnexpectedResponse),
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Returns a token that is cancelled when the service has ended.
+fn watched(service: RunningService<RoleClient, Handler>) -> CancellationToken {
+    let closed = CancellationToken::new();
+    let guard = closed.clone().drop_guard();
+    tokio::spawn(async move {
+        drop(service.waiting().await);
+        drop(guard);
+    });
+    closed
+}
+
+/// Takes the process of a server.
+fn taken(process: &Ending) -> Option<pollux_shell::DuplexProcess> {
+    process.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Builds the child process of a server.
+fn child(
+    command: &str,
+    args: &[String],
+    env: &[(String, String)],
+    cwd: Option<&Path>,
+    surroundings: &Surroundings,
+) -> ChildSpec {
+    let folder = cwd.map_or_else(|| surroundings.folder.clone(), |cwd| surroundings.folder.join(cwd));
+    let mut environment = surroundings.environment.clone();
+    for (name, value) in env {
+        environment.retain(|(known, _)| known != name.as_str());
+        environment.push((name.into(), value.into()));
+    }
+    let arguments = args.iter().map(OsString::from).collect();
+    ChildSpec::new(Program::File { path: command.into(), arguments }, folder, environment)
+}
+
+fn http_connection(
+    config: &ServerConfig,
+    remote: &Remote,
+    surroundings: &Surroundings,
+) -> Result<HttpConnection, ConnectError> {
+    let options = ClientOptions {
+        headers_timeout: config.timeout.saturating_add(MARGIN).min(FOREVER),
+        idle_timeout: FOREVER,
+        ..surroundings.client.clone()
+    };
+    let client =
+        HttpClient::new(options).map_err(|error| ConnectError::Failed(error.to_string()))?;
+    let mut headers = HeaderMap::new();
+    for (name, value) in &remote.headers {
+        let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value).ok());
+        let (name, value) = header
+            .ok_or_else(|| ConnectError::Failed(format!("the header {name:?} is not valid")))?;
+        headers.insert(name, value);
+    }
+    Ok(HttpConnection::new(client, headers, CancellationToken::new()))
+}
+
+/// Returns the error of a handshake over HTTP.
+fn refusal(error: &ClientInitializeError) -> ConnectError {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    let mut last = error.to_string();
+    while let Some(present) = cause {
+        if present.is::<AuthRequiredError>()
+            || matches!(present.downcast_ref(), Some(HttpFailure::Unauthorized(_)))
+        {
+            return ConnectError::Unauthorized;
+        }
+        if let Some(failure) = present.downcast_ref::<HttpFailure>() {
+            last = failure.to_string();
+        }
+        cause = present.source();
+    }
+    ConnectError::Failed(last)
+}
+
+/// Returns the error of a handshake with a program, with what the program said last.
+async fn explained(error: &ClientInitializeError, process: &Ending) -> String {
+    match error {
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("the server refused: {}", error.message)
+        }
+        _ => complaint(process).await,
+    }
+}
+
+/// Describes how a program ended.
+async fn complaint(process: &Ending) -> String {
+    let Some(mut process) = taken(process) else {
+        return "the program ended".to_owned();
+    };
+    let state = tokio::time::timeout(Duration::from_millis(500), process.ended()).await;
+    let how = match state {
+        Ok(ProcessState::Exited { code: Some(code), .. }) => {
+            format!("the program ended with exit code {code}")
+        }
+        Ok(ProcessState::Exited { signal: Some(signal), .. }) => {
+            format!("the program was ended by signal {signal}")
+        }
+        Ok(_) => "the program ended".to_owned(),
+        Err(_) => "the program closed its output".to_owned(),
+    };
+    match last_line(&process.stderr()) {
+        Some(line) => format!("{how}: {line}"),
+        None => how,
+    }
+}
+
+/// Returns the last line that is not blank.
+fn last_line(output: &Output) -> Option<String> {
+    let text = output.text();
+    let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(visible(line.trim()).chars().take(LONGEST_COMPLAINT).collect())
+}
+
+/// Lines of a server's log. The oldest are dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<std::collections::VecDeque<String>>>);
+
+impl Log {
+    const MOST_LINES: usize = 200;
+
+    pub(crate) fn sink(&self) -> LogSink {
+        let log = self.clone();
+        Arc::new(move |line| log.push(line))
+    }
+
+    pub(crate) fn push(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= Self::MOST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! Requests and notifications of a server.
+
+#![allow(
+    deprecated,
+    reason = "roots and log messages are deprecated, but are what today's servers use"
+)]
+
+use std::collections::HashMap;
+use std::future::{Future, ready};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pollux_protocol::plain_text::one_line;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ErrorData, Implementation, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    Root, RootsCapabilities,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, RoleClient};
+use tokio::sync::Notify;
+use url::Url;
+
+/// Name that servers see, as from Gemini CLI: some servers decide by it.
+const CLIENT_NAME: &str = "gemini-cli-mcp-client";
+/// Maximum length of a message about progress, in characters.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Progress of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Work that is done.
+    pub done: f64,
+    /// All work, if known.
+    pub total: Option<f64>,
+    /// Message of the server, on one line.
+    pub message: Option<String>,
+}
+
+impl std::fmt::Display for Progress {
+    /// Writes `3 of 10: message`, with as much of it as is known.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.done)?;
+        if let Some(total) = self.total {
+            write!(formatter, " of {total}")?;
+        }
+        match &self.message {
+            Some(message) if !message.is_empty() => write!(formatter, ": {message}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Receives the progress of one call.
+pub(crate) type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Returns the folders of the workspace.
+pub(crate) type Roots = Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>;
+
+/// Handler for what one server asks and reports. Copies share their state.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    state: Arc<State>,
+}
+
+struct State {
+    version: String,
+    roots: Roots,
+    running: Mutex<HashMap<ProgressToken, ProgressSink>>,
+    /// The server's list of tools has changed.
+    tools_changed: Notify,
+    log: LogSink,
+}
+
+/// Receives lines for the server's log.
+pub(crate) type LogSink = Arc<dyn Fn(String) + Send + Sync>;
+
+impl Handler {
+    /// Creates a handler for a connection of a Pollux of this version.
+    pub(crate) fn new(version: &str, roots: Roots, log: LogSink) -> Self {
+        let state = State {
+            version: version.to_owned(),
+            roots,
+            running: Mutex::default(),
+            tools_changed: Notify::new(),
+            log,
+        };
+        Self { state: Arc::new(state) }
+    }
+
+    /// Passes the progress of the request with this token to `sink` until the guard is dropped.
+    pub(crate) fn follow(&self, token: ProgressToken, sink: ProgressSink) -> Following {
+        self.running().insert(token.clone(), sink);
+        Following { handler: self.clone(), token }
+    }
+
+    /// Waits until the server says that its list of tools has changed.
+    pub(crate) async fn tools_changed(&self) {
+        self.state.tools_changed.notified().await;
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, ProgressSink>> {
+        self.state.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Guard of [`Handler::follow`].
+pub(crate) struct Following {
+    handler: Handler,
+    token: ProgressToken,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.handler.running().remove(&self.token);
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        let mut roots = RootsCapabilities::default();
+        roots.list_changed = Some(true);
+        capabilities.roots = Some(roots);
+        let client = Implementation::new(CLIENT_NAME, self.state.version.clone());
+        ClientConfig::new(capabilities, client)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> impl Future<Output = Result<ListRootsResult, ErrorData>> + Send + '_ {
+        let roots = (self.state.roots)();
+        let root = |folder: PathBuf| {
+            let uri = Url::from_file_path(&folder).ok()?;
+            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+            let root = Root::new(uri);
+            Some(match name {
+                Some(name) => root.with_name(name),
+                None => root,
+            })
+        };
+        ready(Ok(ListRootsResult::new(roots.into_iter().filter_map(root).collect())))
+    }
+
+    fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        let sink = self.running().get(&params.progress_token).cloned();
+        if let Some(sink) = sink {
+            let message = params.message.map(|message| {
+                one_line(&message).chars().take(LONGEST_MESSAGE).collect::<String>()
+            });
+            sink(Progress { done: params.progress, total: params.total, message });
+        }
+        ready(())
+    }
+
+    fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        let text = match params.data {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        let text: String = one_line(&text).chars().take(LONGEST_MESSAGE).collect();
+        (self.state.log)(text);
+        ready(())
+    }
+
+    fn on_tool_list_changed(
+        &self,
+        _context: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        // Stored if nobody waits yet, so no change is missed.
+        self.state.tools_changed.notify_one();
+        ready(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Model Context Protocol servers as tools of a session.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `config` | [`ServerConfig`]: one entry of `mcpServers` |
+//! | `names` | names of the servers' tools for models |
+//! | `incoming` | messages of a server, read leniently and within bounds |
+//! | `stdio`, `http`, `legacy_sse` | transports |
+//! | `connection` | handshake with a server, and its lists |
+//! | `handler` | requests and notifications of a server: progress, roots, changed lists |
+//! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
+//! | `servers` | [`Servers`]: all servers of a session, started in the background |
+//! | `trial` | [`probe`]: connection to a server for a report, step by step |
+//!
+//! The protocol itself (handshake, ids, time-outs, cancellation, HTTP sessions) is the official
+//! SDK's, `rmcp`. No other crate uses it. Everything that a server sends is hostile input: it is
+//! read within bounds, and one unusable item does not make the rest unusable.
+//!
+//! Out of scope: this crate reads no settings files, decides about no call and asks no user.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
+
+mod config;
+mod connection;
+mod handler;
+mod http;
+mod incoming;
+mod legacy_sse;
+mod names;
+mod result;
+mod servers;
+mod stdio;
+mod tool;
+mod trial;
+
+pub use config::{Endpoint, ServerConfig};
+pub use incoming::read_message;
+pub use names::{qualified_name, sanitized};
+pub use servers::{EventSink, Progress, ServerEvent, ServerState, ServerStatus, Servers, ServersOptions};
+pub use trial::{Probed, ProbedStep, probe};

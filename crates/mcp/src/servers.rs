@@ -1,0 +1,493 @@
+//! All servers of a session, started in the background.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pollux_fs::Spool;
+use pollux_net::ClientOptions;
+use pollux_protocol::truncation::{self, output_path};
+use pollux_protocol::{CallId, CancellationToken, Tool, ToolOutput};
+use rmcp::{Peer, RoleClient};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::config::{Endpoint, ServerConfig};
+use crate::connection::{ConnectError, Connection, Log, Surroundings};
+use crate::handler::Handler;
+pub use crate::handler::Progress;
+use crate::names::UniqueNames;
+use crate::result;
+use crate::tool::ServerTool;
+
+/// Delays before a server is started again whose connection broke.
+const RESTARTS: [Duration; 5] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+    Duration::from_secs(15),
+    Duration::from_mins(1),
+];
+/// A server that was connected for this long may use all [`RESTARTS`] again.
+const STABLE: Duration = Duration::from_mins(2);
+/// Delay of a change of the tools, so that several changes at once are one.
+const SETTLING: Duration = Duration::from_millis(200);
+
+/// State of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerState {
+    /// The connection is being made.
+    Connecting,
+    /// The server can be used.
+    Connected,
+    /// The server cannot be used, for this reason.
+    Disconnected(String),
+    /// The server wants the user to sign in.
+    NeedsSignIn,
+    /// The user has disabled the server.
+    Disabled,
+    /// The settings do not let the server start, for this reason.
+    Blocked(String),
+}
+
+/// A server and its state.
+#[derive(Debug, Clone)]
+pub struct ServerStatus {
+    /// Name of the server.
+    pub name: String,
+    /// State of the server.
+    pub state: ServerState,
+    /// Name and version that the server gives itself.
+    pub introduction: String,
+    /// Version of the protocol.
+    pub protocol: String,
+    /// Command line or address.
+    pub target: String,
+    /// `stdio`, `http` or `sse`; empty for a server with an unusable entry.
+    pub transport: &'static str,
+    /// Text of the settings.
+    pub description: Option<String>,
+    /// Declarations of its tools.
+    pub tools: Vec<pollux_protocol::Declaration>,
+    /// What could not be used, each as a message for the user.
+    pub problems: Vec<String>,
+    /// Instructions of the server for the model.
+    pub instructions: Option<String>,
+    /// Last lines of its log.
+    pub log: Vec<String>,
+}
+
+/// Change of a server.
+#[derive(Clone)]
+pub enum ServerEvent {
+    /// The server has these tools now, in place of its earlier ones.
+    Tools {
+        /// Name of the server.
+        server: Arc<str>,
+        /// The tools.
+        tools: Vec<Arc<dyn Tool>>,
+    },
+    /// The state of a server has changed after the first connection, as a message for the user.
+    Notice(String),
+}
+
+/// Receives changes of the servers; never blocks.
+pub type EventSink = Arc<dyn Fn(ServerEvent) + Send + Sync>;
+
+/// Surroundings of the servers of a session.
+pub struct ServersOptions {
+    /// Folder of the project.
+    pub folder: PathBuf,
+    /// Environment of the servers' programs.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Options of the HTTP client.
+    pub client: ClientOptions,
+    /// Version of Pollux.
+    pub version: String,
+    /// Folders of the workspace.
+    pub roots: Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>,
+    /// Number of characters from which on a result is shortened; 0 for no limit.
+    pub truncate_threshold: usize,
+    /// Folder for whole results.
+    pub spill_directory: PathBuf,
+}
+
+/// Servers of a session. Dropping the value ends them all.
+pub struct Servers {
+    shared: Arc<Shared>,
+    servers: Mutex<BTreeMap<String, Entry>>,
+    events: EventSink,
+}
+
+struct Shared {
+    surroundings: Surroundings,
+    truncate_threshold: usize,
+    spill_directory: PathBuf,
+}
+
+struct Entry {
+    server: Arc<Server>,
+    task: Option<JoinHandle<()>>,
+    cancel: CancellationToken,
+}
+
+/// One server.
+pub(crate) struct Server {
+    pub(crate) config: ServerConfig,
+    /// Facts about the server for hooks.
+    pub(crate) context: Map<String, Value>,
+    shared: Arc<Shared>,
+    state: watch::Sender<ServerState>,
+    connected: watch::Sender<Option<Connected>>,
+    facts: Mutex<Facts>,
+    log: Log,
+    /// The first attempt to connect is over.
+    settled: watch::Sender<bool>,
+}
+
+/// What is known about a connected server.
+#[derive(Default, Clone)]
+struct Facts {
+    introduction: String,
+    protocol: String,
+    instructions: Option<String>,
+    tools: Vec<pollux_protocol::Declaration>,
+    problems: Vec<String>,
+}
+
+/// Interface to a connected server.
+#[derive(Clone)]
+pub(crate) struct Connected {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) handler: Handler,
+}
+
+impl Servers {
+    /// Creates the servers and starts none of them.
+    pub fn new(options: ServersOptions, events: EventSink) -> Self {
+        let shared = Shared {
+            truncate_threshold: options.truncate_threshold,
+            spill_directory: options.spill_directory.clone(),
+            surroundings: surroundings(options),
+        };
+        Self { shared: Arc::new(shared), servers: Mutex::default(), events }
+    }
+
+    /// Starts a server in the background. A server with the same name is ended. Must be called
+    /// inside a tokio runtime.
+    pub fn start(&self, config: ServerConfig) {
+        let server = Arc::new(Server::new(config, &self.shared, ServerState::Connecting));
+        let cancel = CancellationToken::new();
+        let running = Arc::clone(&server).run(Arc::clone(&self.events), cancel.clone());
+        let task = Some(tokio::spawn(running));
+        let name = server.config.name.clone();
+        self.entries().insert(name, Entry { server, task, cancel });
+    }
+
+    /// Adds a server that is not started, with its state. A running server of this name is ended,
+    /// and its tools are removed.
+    pub fn stop(&self, config: ServerConfig, state: ServerState) {
+        let name = config.name.clone();
+        let server = Arc::new(Server::new(config, &self.shared, state));
+        server.settled.send_replace(true);
+        let entry = Entry { server, task: None, cancel: CancellationToken::new() };
+        let before = self.entries().insert(name.clone(), entry);
+        if before.is_some_and(|before| before.task.is_some()) {
+            (self.events)(ServerEvent::Tools { server: name.into(), tools: Vec::new() });
+        }
+    }
+
+    /// Returns all servers with their states, by name.
+    pub fn statuses(&self) -> Vec<ServerStatus> {
+        self.entries().values().map(|entry| entry.server.status()).collect()
+    }
+
+    /// Returns the names of the servers whose first attempt to connect is not over.
+    pub fn starting(&self) -> Vec<String> {
+        let entries = self.entries();
+        let starting = entries.values().filter(|entry| !*entry.server.settled.borrow());
+        starting.map(|entry| entry.server.config.name.clone()).collect()
+    }
+
+    /// Waits until the first attempt to connect is over for all servers. For each server the wait
+    /// is limited to `limit`, or to the server's own time limit if that is shorter.
+    pub async fn settled(&self, limit: Duration) {
+        let waiting: Vec<_> = self
+            .entries()
+            .values()
+            .map(|entry| {
+                let own = &entry.server.config;
+                let limit = if own.has_timeout { limit.min(own.timeout) } else { limit };
+                (entry.server.settled.subscribe(), limit)
+            })
+            .collect();
+        let waits = waiting.into_iter().map(|(mut settled, limit)| async move {
+            let over = settled.wait_for(|settled| *settled);
+            drop(tokio::time::timeout(limit, over).await.map(drop));
+        });
+        futures::future::join_all(waits).await;
+    }
+
+    /// Ends all servers, and waits a moment for them.
+    pub async fn close(&self) {
+        let entries = std::mem::take(&mut *self.entries());
+        let tasks = entries.into_values().filter_map(|mut entry| {
+            entry.cancel.cancel();
+            entry.task.take()
+        });
+        futures::future::join_all(tasks).await;
+    }
+
+    fn entries(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Entry>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Server {
+    fn new(config: ServerConfig, shared: &Arc<Shared>, state: ServerState) -> Self {
+        Self {
+            context: context(&config),
+            config,
+            shared: Arc::clone(shared),
+            state: watch::Sender::new(state),
+            connected: watch::Sender::new(None),
+            facts: Mutex::default(),
+            log: Log::default(),
+            settled: watch::Sender::new(false),
+        }
+    }
+
+    /// Returns the connection; waits for it while the server is being connected. `None` if there
+    /// will be none.
+    pub(crate) async fn connected(&self) -> Option<Connected> {
+        let mut connected = self.connected.subscribe();
+        let mut state = self.state.subscribe();
+        loop {
+            if let Some(connected) = connected.borrow_and_update().clone() {
+                return Some(connected);
+            }
+            if *state.borrow_and_update() != ServerState::Connecting {
+                return None;
+            }
+            tokio::select! {
+                changed = connected.changed() => changed.ok()?,
+                changed = state.changed() => changed.ok()?,
+            }
+        }
+    }
+
+    /// Shortens a result that is too long for the model, and saves the whole.
+    pub(crate) async fn shortened(
+        &self,
+        output: ToolOutput,
+        tool: &str,
+        call_id: &CallId,
+        room: Option<usize>,
+    ) -> ToolOutput {
+        let limit = truncation::limit(self.shared.truncate_threshold, room);
+        let file = output_path(&self.shared.spill_directory, tool, call_id);
+        let work = move || {
+            result::shortened(output, limit, |text| {
+                let mut spool = Spool::create(&file).ok()?;
+                spool.write(text.as_bytes()).ok()?;
+                Some(file.clone())
+            })
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| result::failed(format!("The tool failed: {error}")))
+    }
+
+    fn status(&self) -> ServerStatus {
+        let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        ServerStatus {
+            name: self.config.name.clone(),
+            state: self.state.borrow().clone(),
+            introduction: facts.introduction,
+            protocol: facts.protocol,
+            target: self.config.target(),
+            transport: self.config.transport(),
+            description: self.config.description.clone(),
+            tools: facts.tools,
+            problems: facts.problems,
+            instructions: facts.instructions,
+            log: self.log.lines(),
+        }
+    }
+
+    /// Keeps the server connected until `cancel` is cancelled.
+    async fn run(self: Arc<Self>, events: EventSink, cancel: CancellationToken) {
+        let mut failures = 0;
+        loop {
+            self.state.send_replace(ServerState::Connecting);
+            let log = self.log.sink();
+            let opening = Connection::open(&self.config, &self.shared.surroundings, &log);
+            let Some(opened) = cancel.run_until_cancelled(opening).await else { return };
+            let connection = match opened {
+                Ok(connection) => connection,
+                Err(error) => {
+                    let is_restart = *self.settled.borrow();
+                    if is_restart && failures < RESTARTS.len() && error != ConnectError::Unauthorized {
+                        let pause = tokio::time::sleep(RESTARTS[failures]);
+                        failures += 1;
+                        if cancel.run_until_cancelled(pause).await.is_none() {
+                            return;
+                        }
+                        continue;
+                    }
+                    self.give_up(error, &events);
+                    return;
+                }
+            };
+            let since = Instant::now();
+            let Some(reason) = self.serve(connection, &events, &cancel).await else { return };
+            if since.elapsed() > STABLE {
+                failures = 0;
+            }
+            self.log.push(reason.clone());
+            let Some(pause) = RESTARTS.get(failures) else {
+                self.give_up(ConnectError::Failed(reason), &events);
+                return;
+            };
+            failures += 1;
+            let name = &self.config.name;
+            events(ServerEvent::Notice(format!(
+                "MCP server '{name}': {reason}. It is started again."
+            )));
+            self.state.send_replace(ServerState::Connecting);
+            if cancel.run_until_cancelled(tokio::time::sleep(*pause)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Uses a connection until it ends. Returns the reason for its end; `None` if `cancel` was
+    /// cancelled.
+    async fn serve(
+        self: &Arc<Self>,
+        connection: Connection,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Option<String> {
+        {
+            let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            facts.introduction.clone_from(&connection.introduction);
+            facts.protocol.clone_from(&connection.protocol);
+            facts.instructions.clone_from(&connection.instructions);
+        }
+        let peer = connection.peer().clone();
+        let handler = connection.handler().clone();
+        let listing = self.list(&connection, events);
+        if cancel.run_until_cancelled(listing).await.is_none() {
+            connection.close().await;
+            return None;
+        }
+        self.connected.send_replace(Some(Connected { peer, handler: handler.clone() }));
+        self.state.send_replace(ServerState::Connected);
+        self.settled.send_replace(true);
+        let ended = loop {
+            tokio::select! {
+                () = cancel.cancelled() => break false,
+                () = connection.closed() => break true,
+                () = handler.tools_changed() => {
+                    tokio::time::sleep(SETTLING).await;
+                    let listing = self.list(&connection, events);
+                    if cancel.run_until_cancelled(listing).await.is_none() {
+                        break false;
+                    }
+                }
+            }
+        };
+        self.connected.send_replace(None);
+        if !ended {
+            connection.close().await;
+            return None;
+        }
+        Some(connection.reason().await)
+    }
+
+    /// Lists the tools and passes them on.
+    async fn list(self: &Arc<Self>, connection: &Connection, events: &EventSink) {
+        let listed = match connection.tools(self.config.timeout).await {
+            Ok(listed) => listed,
+            Err(problem) => {
+                let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+                facts.problems = vec![problem];
+                return;
+            }
+        };
+        let mut names = UniqueNames::default();
+        let mut seen = std::collections::HashSet::new();
+        let mut problems = listed.problems;
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for tool in listed.tools.into_iter().filter(|tool| self.config.uses(&tool.name)) {
+            if !seen.insert(tool.name.clone()) {
+                problems.push(format!("the tool {:?} is listed twice", tool.name));
+                continue;
+            }
+            let name = names.next(&self.config.name, &tool.name);
+            tools.push(Arc::new(ServerTool::new(self, name, tool)));
+        }
+        let declarations = tools.iter().map(|tool| tool.declaration()).collect();
+        let is_changed = {
+            let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            facts.problems = problems;
+            let is_changed = facts.tools != declarations;
+            facts.tools = declarations;
+            is_changed
+        };
+        if is_changed {
+            let server = self.config.name.as_str().into();
+            events(ServerEvent::Tools { server, tools });
+        }
+    }
+
+    /// Records that the server cannot be used.
+    fn give_up(&self, error: ConnectError, events: &EventSink) {
+        let name = &self.config.name;
+        let was_used = *self.settled.borrow();
+        if was_used {
+            events(ServerEvent::Notice(format!("MCP server '{name}' is disconnected: {error}")));
+            let server = name.as_str().into();
+            events(ServerEvent::Tools { server, tools: Vec::new() });
+            self.facts.lock().unwrap_or_else(PoisonError::into_inner).tools.clear();
+        }
+        self.state.send_replace(match error {
+            ConnectError::Unauthorized => ServerState::NeedsSignIn,
+            ConnectError::Failed(reason) => ServerState::Disconnected(reason),
+        });
+        self.settled.send_replace(true);
+    }
+}
+
+/// Returns what a connection needs to know.
+pub(crate) fn surroundings(options: ServersOptions) -> Surroundings {
+    let ServersOptions { folder, environment, client, version, roots, .. } = options;
+    Surroundings { folder, environment, client, version, roots }
+}
+
+/// Returns the facts about a server for hooks.
+fn context(config: &ServerConfig) -> Map<String, Value> {
+    let mut context = Map::new();
+    context.insert("server_name".to_owned(), json!(config.name));
+    context.insert("tool_name".to_owned(), Value::Null);
+    match &config.endpoint {
+        Endpoint::Stdio { command, args, cwd, .. } => {
+            context.insert("command".to_owned(), json!(command));
+            context.insert("args".to_owned(), json!(args));
+            context.extend(cwd.as_ref().map(|cwd| ("cwd".to_owned(), json!(cwd))));
+        }
+        Endpoint::Http(remote) | Endpoint::Sse(remote) | Endpoint::HttpOrSse(remote) => {
+            context.insert("url".to_owned(), json!(remote.url.as_str()));
+        }
+    }
+    context
+}

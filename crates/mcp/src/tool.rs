@@ -1,0 +1,234 @@
+//! A server's tool as a tool of the session.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, CallId, Confirmation, ConfirmationKind, Declaration, Effects, Invocation, LiveOutput,
+    OutputSink, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput, ToolSource,
+};
+use rmcp::model::{
+    self, CallToolRequest, CallToolRequestParams, CancelledNotification,
+    CancelledNotificationParam, ClientNotification, ClientRequest, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, ServiceError};
+use serde_json::{Map, Value, json};
+
+use crate::incoming::ANNOTATIONS;
+use crate::result;
+use crate::servers::Server;
+
+/// Time that a call waits for a server that is being started again.
+const RESTART_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Tool of a server.
+pub(crate) struct ServerTool {
+    server: Arc<Server>,
+    /// Name for models.
+    name: String,
+    display_name: String,
+    description: String,
+    schema: Value,
+    annotations: Option<Map<String, Value>>,
+    /// The server's name for the tool.
+    original: String,
+}
+
+impl ServerTool {
+    /// Creates the tool with this name for models.
+    pub(crate) fn new(server: &Arc<Server>, name: String, tool: model::Tool) -> Self {
+        let original = tool.name.into_owned();
+        let annotations = tool.meta.as_ref().and_then(|meta| meta.0.get(ANNOTATIONS));
+        let schema = Value::Object(Arc::unwrap_or_clone(tool.input_schema));
+        Self {
+            display_name: format!("{original} ({} MCP Server)", server.config.name),
+            description: tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default(),
+            annotations: annotations.and_then(Value::as_object).cloned(),
+            server: Arc::clone(server),
+            name,
+            schema,
+            original,
+        }
+    }
+}
+
+impl Tool for ServerTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn display_name(&self) -> &str {
+        &self.display_name
+    }
+
+    fn kind(&self) -> ToolKind {
+        ToolKind::Other
+    }
+
+    fn source(&self) -> ToolSource {
+        ToolSource::Server(self.server.config.name.as_str().into())
+    }
+
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            parameters: self.schema.clone(),
+        }
+    }
+
+    fn server(&self) -> Option<&str> {
+        Some(&self.server.config.name)
+    }
+
+    fn server_tool(&self) -> Option<&str> {
+        Some(&self.original)
+    }
+
+    fn server_context(&self) -> Option<Map<String, Value>> {
+        let mut context = self.server.context.clone();
+        context.insert("tool_name".to_owned(), json!(self.original));
+        Some(context)
+    }
+
+    fn annotations(&self) -> Option<&Map<String, Value>> {
+        self.annotations.as_ref()
+    }
+
+    fn renders_markdown(&self) -> bool {
+        false
+    }
+
+    fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        Ok(Box::new(ServerCall {
+            server: Arc::clone(&self.server),
+            name: self.name.clone(),
+            display_name: self.display_name.clone(),
+            original: self.original.clone(),
+            description: self.description.clone(),
+            schema: self.schema.clone(),
+            args: args.clone(),
+        }))
+    }
+}
+
+struct ServerCall {
+    server: Arc<Server>,
+    name: String,
+    display_name: String,
+    original: String,
+    description: String,
+    schema: Value,
+    args: Args,
+}
+
+#[async_trait]
+impl Invocation for ServerCall {
+    fn effects(&self) -> Effects {
+        Effects::unknown()
+    }
+
+    fn describe(&self) -> String {
+        result::described(&self.args)
+    }
+
+    async fn confirmation(
+        &self,
+        call_id: &CallId,
+        _side_models: &Arc<dyn SideModels>,
+    ) -> Result<Confirmation, ToolError> {
+        let kind = ConfirmationKind::ServerTool {
+            server: self.server.config.name.clone(),
+            tool: self.original.clone(),
+            display_name: self.display_name.clone(),
+            description: self.description.clone(),
+            arguments: self.args.clone(),
+            schema: self.schema.clone(),
+        };
+        let title = "Confirm MCP Tool Execution".to_owned();
+        Ok(Confirmation { call_id: call_id.clone(), title, kind })
+    }
+
+    async fn run(&self, run: RunContext) -> ToolOutput {
+        let called = run.cancel.run_until_cancelled(self.call(&run.output)).await;
+        let result = match called {
+            Some(Ok(result)) => result,
+            Some(Err(problem)) => return result::failed(problem),
+            None => return result::failed("Tool call aborted"),
+        };
+        let output = result::output(&self.original, &self.args, result);
+        self.server.shortened(output, &self.name, &run.call_id, run.room).await
+    }
+}
+
+impl ServerCall {
+    /// Sends the call and waits for its result. Dropping the future cancels the call.
+    async fn call(&self, output: &OutputSink) -> Result<model::CallToolResult, String> {
+        let server = &self.server.config.name;
+        let explain = |problem: String| {
+            format!("MCP tool '{}' of server '{server}' failed: {problem}", self.original)
+        };
+        let connected = tokio::time::timeout(RESTART_PATIENCE, self.server.connected()).await;
+        let Ok(Some(connected)) = connected else {
+            return Err(explain("the server is not connected. See /mcp".to_owned()));
+        };
+        let params =
+            CallToolRequestParams::new(self.original.clone()).with_arguments(self.args.clone());
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        // Progress shows that the server is working.
+        let options =
+            PeerRequestOptions::with_timeout(self.server.config.timeout).reset_timeout_on_progress();
+        let sent = connected.peer.send_request_with_option(request, options).await;
+        let handle = sent.map_err(|error| explain(error.to_string()))?;
+        let output = Arc::clone(output);
+        let sink = Arc::new(move |progress: crate::Progress| {
+            output(LiveOutput::Replace(progress.to_string()));
+        });
+        let following = connected.handler.follow(handle.progress_token.clone(), sink);
+        let withdrawal = Withdrawal {
+            peer: connected.peer.clone(),
+            request: Some(handle.id.clone()),
+        };
+        let answer = handle.await_response().await;
+        withdrawal.answered();
+        drop(following);
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(_) => Err("[Error: Could not parse tool response]".to_owned()),
+            Err(ServiceError::McpError(error)) => Err(explain(error.message.into_owned())),
+            Err(ServiceError::Timeout { timeout }) => {
+                Err(explain(format!("no answer within {} s", timeout.as_secs_f64())))
+            }
+            Err(ServiceError::TransportClosed) => {
+                Err(explain("the server ended during the call".to_owned()))
+            }
+            Err(error) => Err(explain(error.to_string())),
+        }
+    }
+}
+
+/// Informs the server that a call is no longer wanted, unless it was answered.
+struct Withdrawal {
+    peer: rmcp::Peer<rmcp::RoleClient>,
+    request: Option<model::RequestId>,
+}
+
+impl Withdrawal {
+    fn answered(mut self) {
+        self.request = None;
+    }
+}
+
+impl Drop for Withdrawal {
+    fn drop(&mut self) {
+        let Some(request) = self.request.take() else { return };
+        let peer = self.peer.clone();
+        let params = CancelledNotificationParam::new(Some(request), Some("cancelled".to_owned()));
+        let notification =
+            ClientNotification::CancelledNotification(CancelledNotification::new(params));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { drop(peer.send_notification(notification).await) });
+        }
+    }
+}
