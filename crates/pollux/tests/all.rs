@@ -49,6 +49,8 @@ mod suite {
     mod r#loop;
     mod loop_guard;
     mod masking;
+    mod mcp;
+    mod mcp_server;
     mod memory;
     mod network;
     mod next_speaker;
