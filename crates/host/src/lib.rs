@@ -54,5 +54,5 @@ pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;
 pub use rules::{problem_notices, unknown_tools};
-pub use servers::{Configured, Enablement, Gate};
+pub use servers::{Configured, Enablement, StartPermission};
 pub use setup::{Setup, SetupInput, load_options};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use pollux_agent::{Loading, Outlet, Toolset};
-use pollux_mcp::{ServerConfig, ServerEvent, ServerState, ServerStatus, Servers, ServersOptions};
+use pollux_mcp::{ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions};
 use pollux_net::ClientOptions;
 use pollux_protocol::{Event, Live, Severity, Tool, ToolSource};
 use pollux_shell::{Redaction, redact};
@@ -18,7 +18,7 @@ use crate::credentials::credentials;
 use crate::rules::tool_lists;
 use crate::setup::Setup;
 
-pub use configured::{Configured, Gate};
+pub use configured::{Configured, StartPermission};
 pub use enablement::Enablement;
 
 mod configured;
@@ -156,20 +156,20 @@ impl SessionServers {
         let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
         let toolset = toolset.clone();
         let sink = move |event| match event {
-            ServerEvent::Tools { server, tools } => {
+            ServerChange::Tools { server, tools } => {
                 let tools: Vec<Arc<dyn Tool>> =
                     tools.into_iter().filter(|tool| lists.keeps_of_server(tool.name())).collect();
                 toolset.update(|set| set.replace_source(&ToolSource::Server(server), tools));
             }
             // The session has ended if nobody receives.
-            ServerEvent::Notice(text) => drop(notices.send((Severity::Warning, text))),
+            ServerChange::Notice(text) => drop(notices.send((Severity::Warning, text))),
         };
         Servers::new(self.setup.servers_options(&self.session), Arc::new(sink))
     }
 
     /// Starts a server, or records why it is not started.
     fn launch(&self, servers: &Servers, server: Configured) {
-        let Configured { name, config, gate } = server;
+        let Configured { name, config, permission } = server;
         let config = match config {
             Ok(Some(config)) => config,
             // An entry for a server that an extension brings.
@@ -179,13 +179,13 @@ impl SessionServers {
                 return servers.stop(ServerConfig::unusable(&name), state);
             }
         };
-        match gate {
-            Gate::Blocked(reason) => servers.stop(config, ServerState::Blocked(reason)),
-            Gate::Disabled => servers.stop(config, ServerState::Disabled),
-            Gate::Open if self.disabled().contains(&Enablement::key(&name)) => {
+        match permission {
+            StartPermission::Blocked(reason) => servers.stop(config, ServerState::Blocked(reason)),
+            StartPermission::Disabled => servers.stop(config, ServerState::Disabled),
+            StartPermission::Open if self.disabled().contains(&Enablement::key(&name)) => {
                 servers.stop(config, ServerState::Disabled);
             }
-            Gate::Open => servers.start(config),
+            StartPermission::Open => servers.start(config),
         }
     }
 

@@ -242,11 +242,11 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
         }
         // The module `survey` asks these questions one by one.
         ConfirmationKind::Questions(_) => Vec::new(),
-        ConfirmationKind::ServerTool { server, tool, description, arguments, .. } => {
-            let [server, tool] = [server, tool].map(|name| visible(name));
+        ConfirmationKind::ServerTool(call) => {
+            let [server, tool] = [&call.server, &call.tool].map(|name| visible(name));
             let mut lines = vec![format!("MCP Server: {server}"), format!("Tool: {tool}")];
-            lines.extend(description.lines().next().map(|line| visible(line.trim())));
-            let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+            lines.extend(call.description.lines().next().map(|line| visible(line.trim())));
+            let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
             lines.extend(indented(&arguments));
             lines.push(format!("Allow execution of MCP tool \"{tool}\" from server \"{server}\"?"));
             lines

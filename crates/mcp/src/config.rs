@@ -14,9 +14,9 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 pub struct ServerConfig {
     /// Name of the server: the key in `mcpServers`.
     pub name: String,
-    /// Where the server is.
-    pub endpoint: Endpoint,
-    /// Time limit of connecting and of each call. Progress of a call starts the time again.
+    /// Address of the server.
+    pub endpoint: ServerAddress,
+    /// Time limit of connecting and of each call. CallProgress of a call starts the time again.
     pub timeout: Duration,
     /// True if the entry sets `timeout`.
     pub has_timeout: bool,
@@ -32,7 +32,7 @@ pub struct ServerConfig {
 
 /// Address of a server.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Endpoint {
+pub enum ServerAddress {
     /// Program that communicates over its standard streams.
     Stdio {
         /// Program: a path, or a name that is looked up in `PATH`.
@@ -92,7 +92,7 @@ impl ServerConfig {
         let (command, args, env, cwd) = (String::new(), Vec::new(), Vec::new(), None);
         Self {
             name: name.to_owned(),
-            endpoint: Endpoint::Stdio { command, args, env, cwd },
+            endpoint: ServerAddress::Stdio { command, args, env, cwd },
             timeout: DEFAULT_TIMEOUT,
             has_timeout: false,
             description: None,
@@ -106,8 +106,7 @@ impl ServerConfig {
     /// may continue with a parenthesis, which is ignored (as in Gemini CLI).
     pub fn uses(&self, tool: &str) -> bool {
         let names = |listed: &String| {
-            listed == tool
-                || listed.strip_prefix(tool).is_some_and(|rest| rest.starts_with('('))
+            listed == tool || listed.strip_prefix(tool).is_some_and(|rest| rest.starts_with('('))
         };
         let is_included = self.include.as_ref().is_none_or(|list| list.iter().any(names));
         is_included && !self.exclude.iter().any(|excluded| excluded == tool)
@@ -117,23 +116,23 @@ impl ServerConfig {
     /// variables may be secret and are not shown.
     pub fn target(&self) -> String {
         match &self.endpoint {
-            Endpoint::Stdio { command, args, .. } => {
+            ServerAddress::Stdio { command, args, .. } => {
                 let words: Vec<&str> =
                     [command.as_str()].into_iter().chain(args.iter().map(String::as_str)).collect();
                 words.join(" ")
             }
-            Endpoint::Http(remote) | Endpoint::Sse(remote) | Endpoint::HttpOrSse(remote) => {
-                shown(&remote.url)
-            }
+            ServerAddress::Http(remote)
+            | ServerAddress::Sse(remote)
+            | ServerAddress::HttpOrSse(remote) => shown(&remote.url),
         }
     }
 
     /// Returns the name of the transport: `stdio`, `http` or `sse`.
     pub fn transport(&self) -> &'static str {
         match self.endpoint {
-            Endpoint::Stdio { .. } => "stdio",
-            Endpoint::Sse(_) => "sse",
-            Endpoint::Http(_) | Endpoint::HttpOrSse(_) => "http",
+            ServerAddress::Stdio { .. } => "stdio",
+            ServerAddress::Sse(_) => "sse",
+            ServerAddress::Http(_) | ServerAddress::HttpOrSse(_) => "http",
         }
     }
 }
@@ -148,17 +147,17 @@ fn shown(url: &Url) -> String {
     url.into()
 }
 
-fn endpoint(entry: &Map<String, Value>) -> Result<Option<Endpoint>, String> {
+fn endpoint(entry: &Map<String, Value>) -> Result<Option<ServerAddress>, String> {
     let kind = text(entry, "type");
     if let Some(url) = text(entry, "httpUrl") {
-        return Ok(Some(Endpoint::Http(remote(entry, "httpUrl", url)?)));
+        return Ok(Some(ServerAddress::Http(remote(entry, "httpUrl", url)?)));
     }
     if let Some(url) = text(entry, "url") {
         let remote = remote(entry, "url", url)?;
         return Ok(Some(match kind {
-            Some("http") => Endpoint::Http(remote),
-            Some("sse") => Endpoint::Sse(remote),
-            _ => Endpoint::HttpOrSse(remote),
+            Some("http") => ServerAddress::Http(remote),
+            Some("sse") => ServerAddress::Sse(remote),
+            _ => ServerAddress::HttpOrSse(remote),
         }));
     }
     let Some(command) = text(entry, "command") else {
@@ -168,7 +167,7 @@ fn endpoint(entry: &Map<String, Value>) -> Result<Option<Endpoint>, String> {
         };
     };
     let env = entry.get("env").and_then(Value::as_object);
-    Ok(Some(Endpoint::Stdio {
+    Ok(Some(ServerAddress::Stdio {
         command: command.to_owned(),
         args: entry.get("args").map(texts).unwrap_or_default(),
         env: env.map(pairs).unwrap_or_default(),
@@ -215,8 +214,8 @@ mod tests {
 
     use super::*;
 
-    fn read(entry: Value) -> Result<Option<ServerConfig>, String> {
-        ServerConfig::read("s", &entry)
+    fn read(entry: &Value) -> Result<Option<ServerConfig>, String> {
+        ServerConfig::read("s", entry)
     }
 
     #[test]
@@ -231,29 +230,29 @@ mod tests {
             (json!({"url": url, "type": "sse"}), "sse", false),
             (json!({"command": "node", "type": "http"}), "stdio", false),
         ] {
-            let config = read(entry.clone()).unwrap().unwrap();
-            let is_either = matches!(config.endpoint, Endpoint::HttpOrSse(_));
+            let config = read(&entry).unwrap().unwrap();
+            let is_either = matches!(config.endpoint, ServerAddress::HttpOrSse(_));
             assert_eq!((config.transport(), is_either), (transport, falls_back), "{entry}");
         }
     }
 
     #[test]
     fn entries_that_cannot_be_used_say_why() {
-        assert_eq!(read(json!({"trust": true})).unwrap(), None);
-        assert_eq!(read(json!({"command": " "})).unwrap(), None);
+        assert_eq!(read(&json!({"trust": true})).unwrap(), None);
+        assert_eq!(read(&json!({"command": " "})).unwrap(), None);
         for (entry, message) in [
             (json!([]), "the entry is not an object"),
             (json!({"tcp": "h:1"}), "`tcp` is not supported: use `command`, `url` or `httpUrl`"),
             (json!({"url": "ftp://h"}), "`url` must begin with http:// or https://"),
             (json!({"httpUrl": "h"}), "`httpUrl` is not an address: relative URL without a base"),
         ] {
-            assert_eq!(read(entry.clone()).unwrap_err(), message, "{entry}");
+            assert_eq!(read(&entry).unwrap_err(), message, "{entry}");
         }
     }
 
     #[test]
     fn values_are_read() {
-        let config = read(json!({
+        let config = read(&json!({
             "command": "c", "args": ["a", 1], "env": {"A": "x=y", "N": 5, "L": []}, "cwd": "sub",
             "timeout": 1500, "description": "d", "includeTools": ["a(x)"], "excludeTools": ["b"],
         }))
@@ -262,10 +261,10 @@ mod tests {
         let env = vec![("A".to_owned(), "x=y".to_owned()), ("N".to_owned(), "5".to_owned())];
         let (command, args) = ("c".to_owned(), vec!["a".to_owned()]);
         let cwd = Some("sub".into());
-        assert_eq!(config.endpoint, Endpoint::Stdio { command, args, env, cwd });
+        assert_eq!(config.endpoint, ServerAddress::Stdio { command, args, env, cwd });
         assert_eq!((config.timeout, config.has_timeout), (Duration::from_millis(1500), true));
         for timeout in [json!(0), json!(-1), json!("5"), json!(1e300)] {
-            let config = read(json!({"command": "c", "timeout": timeout})).unwrap().unwrap();
+            let config = read(&json!({"command": "c", "timeout": timeout})).unwrap().unwrap();
             assert_eq!(config.timeout, DEFAULT_TIMEOUT, "{timeout}");
         }
     }
@@ -275,7 +274,7 @@ mod tests {
         let uses = |entry: Value, tool: &str| {
             let mut whole = json!({"command": "c"});
             whole.as_object_mut().unwrap().append(&mut entry.as_object().unwrap().clone());
-            read(whole).unwrap().unwrap().uses(tool)
+            read(&whole).unwrap().unwrap().uses(tool)
         };
         for (entry, used, unused) in [
             (json!({}), &["a", "b"][..], &[][..]),
@@ -297,9 +296,9 @@ mod tests {
     #[test]
     fn secrets_are_not_shown() {
         let entry = json!({"url": "https://me:hidden@h/mcp", "headers": {"X": "hidden"}});
-        let config = read(entry).unwrap().unwrap();
+        let config = read(&entry).unwrap().unwrap();
         assert_eq!(config.target(), "https://me:***@h/mcp");
         let entry = json!({"command": "c", "args": ["-x"], "env": {"KEY": "hidden"}});
-        assert_eq!(read(entry).unwrap().unwrap().target(), "c -x");
+        assert_eq!(read(&entry).unwrap().unwrap().target(), "c -x");
     }
 }

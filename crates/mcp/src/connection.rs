@@ -9,32 +9,23 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use pollux_net::{ClientOptions, HttpClient};
 use pollux_protocol::plain_text::visible;
 use pollux_shell::{ChildSpec, Output, OutputLimits, ProcessState, Program, spawn_duplex};
-use rmcp::model::{ClientRequest, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::RoleClient;
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RunningService, RunningServiceCancellationToken,
-    ServiceError, serve_client,
+    ClientInitializeError, Peer, RunningService, RunningServiceCancellationToken, serve_client,
 };
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
-use rmcp::{RoleClient, model};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Endpoint, Remote, ServerConfig};
+use crate::config::{Remote, ServerAddress, ServerConfig};
 use crate::handler::{Handler, LogSink, Roots};
 use crate::http::{HttpConnection, HttpFailure};
-use crate::incoming::DROPPED;
 use crate::legacy_sse::SseTransport;
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
 
-/// What is kept of a server's error output, in bytes.
+/// Limits of a server's error output that is kept, in bytes.
 const KEPT_ERRORS: OutputLimits = OutputLimits { head: 16 << 10, tail: 48 << 10 };
-/// Maximum number of pages of a list.
-const MOST_PAGES: usize = 1000;
-/// Maximum number of tools of a server.
-const MOST_TOOLS: usize = 10_000;
-/// Time limit for one page of a list.
-const PAGE_LIMIT: Duration = Duration::from_mins(1);
 /// Time that a response may take longer than the request may, before the connection gives up.
 const MARGIN: Duration = Duration::from_secs(5);
 /// Time that a stream may be silent: as long as the session lasts.
@@ -85,15 +76,8 @@ pub(crate) struct Connection {
     pub(crate) introduction: String,
     /// Version of the protocol.
     pub(crate) protocol: String,
-    has_tools: bool,
-}
-
-/// Tools of a server.
-pub(crate) struct Listed {
-    /// The usable tools.
-    pub(crate) tools: Vec<Tool>,
-    /// What could not be used, each as a message for the user.
-    pub(crate) problems: Vec<String>,
+    /// True if the server offers tools.
+    pub(crate) has_tools: bool,
 }
 
 impl Connection {
@@ -121,13 +105,17 @@ impl Connection {
         let handler =
             Handler::new(&surroundings.version, Arc::clone(&surroundings.roots), Arc::clone(log));
         match &config.endpoint {
-            Endpoint::Stdio { command, args, env, cwd } => {
+            ServerAddress::Stdio { command, args, env, cwd } => {
                 let spec = child(command, args, env, cwd.as_deref(), surroundings);
                 Self::open_program(&spec, handler, log).await
             }
-            Endpoint::Http(remote) => Self::open_http(config, remote, surroundings, handler).await,
-            Endpoint::Sse(remote) => Self::open_sse(config, remote, surroundings, handler).await,
-            Endpoint::HttpOrSse(remote) => {
+            ServerAddress::Http(remote) => {
+                Self::open_http(config, remote, surroundings, handler).await
+            }
+            ServerAddress::Sse(remote) => {
+                Self::open_sse(config, remote, surroundings, handler).await
+            }
+            ServerAddress::HttpOrSse(remote) => {
                 match Self::open_http(config, remote, surroundings, handler.clone()).await {
                     Err(ConnectError::Failed(first)) => {
                         let second = Self::open_sse(config, remote, surroundings, handler).await;
@@ -181,12 +169,11 @@ impl Connection {
         handler: Handler,
     ) -> Result<Self, ConnectError> {
         let connection = http_connection(config, remote, surroundings)?;
-        let transport = SseTransport::connect(connection, &remote.url).await.map_err(|error| {
-            match error {
+        let transport =
+            SseTransport::connect(connection, &remote.url).await.map_err(|error| match error {
                 HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
                 other => ConnectError::Failed(other.to_string()),
-            }
-        })?;
+            })?;
         let service = serve_client(handler, transport).await;
         service.map(|service| Self::new(service, None)).map_err(|error| refusal(&error))
     }
@@ -251,66 +238,6 @@ impl Connection {
             stop.cancel();
         }
     }
-
-    /// Lists all tools of the server, page by page. A page that cannot be read ends the list; the
-    /// tools before it are usable.
-    ///
-    /// # Errors
-    /// A message for the user if even the first page cannot be read.
-    pub(crate) async fn tools(&self, limit: Duration) -> Result<Listed, String> {
-        let mut listed = Listed { tools: Vec::new(), problems: Vec::new() };
-        if !self.has_tools {
-            return Ok(listed);
-        }
-        let mut cursor: Option<String> = None;
-        for number in 1..=MOST_PAGES {
-            let page = match self.page(cursor.clone(), limit.min(PAGE_LIMIT)).await {
-                Ok(page) => page,
-                Err(ServiceError::McpError(error))
-                    if error.code == model::ErrorCode::METHOD_NOT_FOUND =>
-                {
-                    return Ok(listed);
-                }
-                Err(error) if number == 1 => {
-                    return Err(format!("cannot list its tools: {error}"));
-                }
-                Err(error) => {
-                    listed.problems.push(format!("page {number} of its tools is missing: {error}"));
-                    break;
-                }
-            };
-            listed.tools.extend(page.tools);
-            let dropped = page.meta.as_ref().and_then(|meta| meta.0.get(DROPPED));
-            let dropped = dropped.and_then(serde_json::Value::as_array).into_iter().flatten();
-            listed.problems.extend(dropped.filter_map(|text| text.as_str()).map(str::to_owned));
-            // A server that returns the same page for ever is stopped.
-            if page.next_cursor.is_none()
-                || page.next_cursor == cursor
-                || listed.tools.len() >= MOST_TOOLS
-            {
-                break;
-            }
-            cursor = page.next_cursor;
-        }
-        listed.tools.truncate(MOST_TOOLS);
-        Ok(listed)
-    }
-
-    async fn page(
-        &self,
-        cursor: Option<String>,
-        limit: Duration,
-    ) -> Result<model::ListToolsResult, ServiceError> {
-        let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let request = model::ListToolsRequest { params, ..model::ListToolsRequest::default() };
-        let request = ClientRequest::ListToolsRequest(request);
-        let options = PeerRequestOptions::with_timeout(limit);
-        let handle = self.peer().send_request_with_option(request, options).await?;
-        match handle.await_response().await? {
-            ServerResult::ListToolsResult(page) => Ok(page),
-            _ => Err(ServiceError::UnexpectedResponse),
-        }
-    }
 }
 
 impl Drop for Connection {
@@ -343,7 +270,8 @@ fn child(
     cwd: Option<&Path>,
     surroundings: &Surroundings,
 ) -> ChildSpec {
-    let folder = cwd.map_or_else(|| surroundings.folder.clone(), |cwd| surroundings.folder.join(cwd));
+    let folder =
+        cwd.map_or_else(|| surroundings.folder.clone(), |cwd| surroundings.folder.join(cwd));
     let mut environment = surroundings.environment.clone();
     for (name, value) in env {
         environment.retain(|(known, _)| known != name.as_str());
@@ -367,7 +295,8 @@ fn http_connection(
         HttpClient::new(options).map_err(|error| ConnectError::Failed(error.to_string()))?;
     let mut headers = HeaderMap::new();
     for (name, value) in &remote.headers {
-        let header = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value).ok());
+        let header =
+            HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value).ok());
         let (name, value) = header
             .ok_or_else(|| ConnectError::Failed(format!("the header {name:?} is not valid")))?;
         headers.insert(name, value);

@@ -26,9 +26,9 @@ const CLIENT_NAME: &str = "gemini-cli-mcp-client";
 /// Maximum length of a message about progress, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
-/// Progress of a call.
+/// CallProgress of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct CallProgress {
     /// Work that is done.
     pub done: f64,
     /// All work, if known.
@@ -37,7 +37,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-impl std::fmt::Display for Progress {
+impl std::fmt::Display for CallProgress {
     /// Writes `3 of 10: message`, with as much of it as is known.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}", self.done)?;
@@ -52,7 +52,7 @@ impl std::fmt::Display for Progress {
 }
 
 /// Receives the progress of one call.
-pub(crate) type ProgressSink = Arc<dyn Fn(Progress) + Send + Sync>;
+pub(crate) type ProgressSink = Arc<dyn Fn(CallProgress) + Send + Sync>;
 
 /// Returns the folders of the workspace.
 pub(crate) type Roots = Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>;
@@ -154,7 +154,7 @@ impl ClientHandler for Handler {
             let message = params.message.map(|message| {
                 one_line(&message).chars().take(LONGEST_MESSAGE).collect::<String>()
             });
-            sink(Progress { done: params.progress, total: params.total, message });
+            sink(CallProgress { done: params.progress, total: params.total, message });
         }
         ready(())
     }

@@ -73,6 +73,8 @@ pub(crate) struct HttpConnection {
 }
 
 type Failure = StreamableHttpError<HttpFailure>;
+/// Server-sent events of a response.
+pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 impl HttpConnection {
     /// Creates a connection that sends these headers with every request.
@@ -139,7 +141,7 @@ impl HttpConnection {
     }
 
     /// Converts a stream of server-sent events for the SDK. Messages are corrected on the way.
-    fn events(&self, response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    fn events(&self, response: Response) -> Events {
         let reader = self.reader.clone();
         let corrected = move |event: Result<Sse, SseError>| {
             let mut event = match event {
@@ -159,7 +161,7 @@ impl HttpConnection {
 }
 
 /// Returns the events of a response; long texts in them are cut while they arrive.
-pub(crate) fn event_stream(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+pub(crate) fn event_stream(response: Response) -> Events {
     SseStream::from_bytes_stream(shortened(response.into_stream())).boxed()
 }
 
@@ -311,8 +313,7 @@ impl StreamableHttpClient for HttpConnection {
         last_event_id: Option<String>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> impl Future<Output = Result<BoxStream<'static, Result<Sse, SseError>>, Failure>> + Send + '_
-    {
+    ) -> impl Future<Output = Result<Events, Failure>> + Send + '_ {
         let mut headers = request_headers(session_id, auth_header, custom_headers);
         let last = last_event_id.and_then(|id| HeaderValue::from_str(&id).ok());
         headers.extend(last.map(|id| (LAST_EVENT, id)));

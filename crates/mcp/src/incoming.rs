@@ -94,8 +94,7 @@ impl Reader {
             Err(_) => String::from_utf8_lossy(text),
         };
         let text = text.trim_start_matches('\u{feff}').trim();
-        let envelope: Envelope<'_> =
-            serde_json::from_str(text).map_err(|_| Unusable::NoMessage)?;
+        let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|_| Unusable::NoMessage)?;
         if envelope.method.is_some() {
             return serde_json::from_str(text).map_err(|_| Unusable::NoMessage);
         }

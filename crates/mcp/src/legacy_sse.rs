@@ -6,22 +6,19 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures::StreamExt as _;
-use futures::stream::BoxStream;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue, Method};
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::streamable_http_client::SseError;
-use sse_stream::Sse;
 use url::Url;
 
-use crate::http::{HttpConnection, HttpFailure, event_stream};
+use crate::http::{Events, HttpConnection, HttpFailure, event_stream};
 
 /// Connection with an open stream of events.
 pub(crate) struct SseTransport {
     connection: HttpConnection,
-    events: Option<BoxStream<'static, Result<Sse, SseError>>>,
+    events: Option<Events>,
     /// Address for messages to the server.
     post_url: Arc<Url>,
 }

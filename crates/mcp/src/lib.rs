@@ -6,7 +6,8 @@
 //! | `names` | names of the servers' tools for models |
 //! | `incoming` | messages of a server, read leniently and within bounds |
 //! | `stdio`, `http`, `legacy_sse` | transports |
-//! | `connection` | handshake with a server, and its lists |
+//! | `connection` | handshake with a server |
+//! | `listing` | tools of a server |
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `servers` | [`Servers`]: all servers of a session, started in the background |
@@ -26,6 +27,7 @@ mod handler;
 mod http;
 mod incoming;
 mod legacy_sse;
+mod listing;
 mod names;
 mod result;
 mod servers;
@@ -33,8 +35,10 @@ mod stdio;
 mod tool;
 mod trial;
 
-pub use config::{Endpoint, ServerConfig};
+pub use config::{ServerAddress, ServerConfig};
 pub use incoming::read_message;
 pub use names::{qualified_name, sanitized};
-pub use servers::{EventSink, Progress, ServerEvent, ServerState, ServerStatus, Servers, ServersOptions};
+pub use servers::{
+    CallProgress, EventSink, ServerChange, ServerState, ServerStatus, Servers, ServersOptions,
+};
 pub use trial::{Probed, ProbedStep, probe};

@@ -84,8 +84,7 @@ mod tests {
     #[test]
     fn equal_names_are_numbered() {
         let mut names = UniqueNames::default();
-        let given: Vec<String> =
-            ["a b", "a_b", "a b"].map(|tool| names.next("s", tool)).into();
+        let given: Vec<String> = ["a b", "a_b", "a b"].map(|tool| names.next("s", tool)).into();
         assert_eq!(given, ["mcp_s_a_b", "mcp_s_a_b_2", "mcp_s_a_b_3"]);
         let long = |letter: &str| format!("{}{}", letter.repeat(100), "x".repeat(100));
         let given: Vec<String> =

@@ -15,11 +15,10 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{Endpoint, ServerConfig};
+use crate::config::{ServerAddress, ServerConfig};
 use crate::connection::{ConnectError, Connection, Log, Surroundings};
+pub use crate::handler::CallProgress;
 use crate::handler::Handler;
-pub use crate::handler::Progress;
-use crate::names::UniqueNames;
 use crate::result;
 use crate::tool::ServerTool;
 
@@ -72,7 +71,7 @@ pub struct ServerStatus {
     pub description: Option<String>,
     /// Declarations of its tools.
     pub tools: Vec<pollux_protocol::Declaration>,
-    /// What could not be used, each as a message for the user.
+    /// Messages for the user about items that cannot be used.
     pub problems: Vec<String>,
     /// Instructions of the server for the model.
     pub instructions: Option<String>,
@@ -82,7 +81,7 @@ pub struct ServerStatus {
 
 /// Change of a server.
 #[derive(Clone)]
-pub enum ServerEvent {
+pub enum ServerChange {
     /// The server has these tools now, in place of its earlier ones.
     Tools {
         /// Name of the server.
@@ -95,7 +94,7 @@ pub enum ServerEvent {
 }
 
 /// Receives changes of the servers; never blocks.
-pub type EventSink = Arc<dyn Fn(ServerEvent) + Send + Sync>;
+pub type EventSink = Arc<dyn Fn(ServerChange) + Send + Sync>;
 
 /// Surroundings of the servers of a session.
 pub struct ServersOptions {
@@ -118,7 +117,7 @@ pub struct ServersOptions {
 /// Servers of a session. Dropping the value ends them all.
 pub struct Servers {
     shared: Arc<Shared>,
-    servers: Mutex<BTreeMap<String, Entry>>,
+    entries: Mutex<BTreeMap<String, Entry>>,
     events: EventSink,
 }
 
@@ -148,7 +147,7 @@ pub(crate) struct Server {
     settled: watch::Sender<bool>,
 }
 
-/// What is known about a connected server.
+/// Facts about a connected server.
 #[derive(Default, Clone)]
 struct Facts {
     introduction: String,
@@ -173,7 +172,7 @@ impl Servers {
             spill_directory: options.spill_directory.clone(),
             surroundings: surroundings(options),
         };
-        Self { shared: Arc::new(shared), servers: Mutex::default(), events }
+        Self { shared: Arc::new(shared), entries: Mutex::default(), events }
     }
 
     /// Starts a server in the background. A server with the same name is ended. Must be called
@@ -196,7 +195,7 @@ impl Servers {
         let entry = Entry { server, task: None, cancel: CancellationToken::new() };
         let before = self.entries().insert(name.clone(), entry);
         if before.is_some_and(|before| before.task.is_some()) {
-            (self.events)(ServerEvent::Tools { server: name.into(), tools: Vec::new() });
+            (self.events)(ServerChange::Tools { server: name.into(), tools: Vec::new() });
         }
     }
 
@@ -242,7 +241,7 @@ impl Servers {
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Entry>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -330,12 +329,15 @@ impl Server {
             self.state.send_replace(ServerState::Connecting);
             let log = self.log.sink();
             let opening = Connection::open(&self.config, &self.shared.surroundings, &log);
-            let Some(opened) = cancel.run_until_cancelled(opening).await else { return };
+            let Some(opened) = cancel.run_until_cancelled(Box::pin(opening)).await else { return };
             let connection = match opened {
                 Ok(connection) => connection,
                 Err(error) => {
                     let is_restart = *self.settled.borrow();
-                    if is_restart && failures < RESTARTS.len() && error != ConnectError::Unauthorized {
+                    if is_restart
+                        && failures < RESTARTS.len()
+                        && error != ConnectError::Unauthorized
+                    {
                         let pause = tokio::time::sleep(RESTARTS[failures]);
                         failures += 1;
                         if cancel.run_until_cancelled(pause).await.is_none() {
@@ -359,7 +361,7 @@ impl Server {
             };
             failures += 1;
             let name = &self.config.name;
-            events(ServerEvent::Notice(format!(
+            events(ServerChange::Notice(format!(
                 "MCP server '{name}': {reason}. It is started again."
             )));
             self.state.send_replace(ServerState::Connecting);
@@ -424,29 +426,20 @@ impl Server {
                 return;
             }
         };
-        let mut names = UniqueNames::default();
-        let mut seen = std::collections::HashSet::new();
-        let mut problems = listed.problems;
-        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-        for tool in listed.tools.into_iter().filter(|tool| self.config.uses(&tool.name)) {
-            if !seen.insert(tool.name.clone()) {
-                problems.push(format!("the tool {:?} is listed twice", tool.name));
-                continue;
-            }
-            let name = names.next(&self.config.name, &tool.name);
-            tools.push(Arc::new(ServerTool::new(self, name, tool)));
-        }
+        let named = listed.named(&self.config);
+        let tool = |(name, tool)| -> Arc<dyn Tool> { Arc::new(ServerTool::new(self, name, tool)) };
+        let tools: Vec<Arc<dyn Tool>> = named.tools.into_iter().map(tool).collect();
         let declarations = tools.iter().map(|tool| tool.declaration()).collect();
         let is_changed = {
             let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-            facts.problems = problems;
+            facts.problems = named.problems;
             let is_changed = facts.tools != declarations;
             facts.tools = declarations;
             is_changed
         };
         if is_changed {
             let server = self.config.name.as_str().into();
-            events(ServerEvent::Tools { server, tools });
+            events(ServerChange::Tools { server, tools });
         }
     }
 
@@ -455,9 +448,9 @@ impl Server {
         let name = &self.config.name;
         let was_used = *self.settled.borrow();
         if was_used {
-            events(ServerEvent::Notice(format!("MCP server '{name}' is disconnected: {error}")));
+            events(ServerChange::Notice(format!("MCP server '{name}' is disconnected: {error}")));
             let server = name.as_str().into();
-            events(ServerEvent::Tools { server, tools: Vec::new() });
+            events(ServerChange::Tools { server, tools: Vec::new() });
             self.facts.lock().unwrap_or_else(PoisonError::into_inner).tools.clear();
         }
         self.state.send_replace(match error {
@@ -480,12 +473,14 @@ fn context(config: &ServerConfig) -> Map<String, Value> {
     context.insert("server_name".to_owned(), json!(config.name));
     context.insert("tool_name".to_owned(), Value::Null);
     match &config.endpoint {
-        Endpoint::Stdio { command, args, cwd, .. } => {
+        ServerAddress::Stdio { command, args, cwd, .. } => {
             context.insert("command".to_owned(), json!(command));
             context.insert("args".to_owned(), json!(args));
             context.extend(cwd.as_ref().map(|cwd| ("cwd".to_owned(), json!(cwd))));
         }
-        Endpoint::Http(remote) | Endpoint::Sse(remote) | Endpoint::HttpOrSse(remote) => {
+        ServerAddress::Http(remote)
+        | ServerAddress::Sse(remote)
+        | ServerAddress::HttpOrSse(remote) => {
             context.insert("url".to_owned(), json!(remote.url.as_str()));
         }
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Effects, Invocation, LiveOutput,
-    OutputSink, RunContext, SideModels, Tool, ToolError, ToolKind, ToolOutput, ToolSource,
+    OutputSink, RunContext, ServerToolCall, SideModels, Tool, ToolError, ToolKind, ToolOutput,
+    ToolSource,
 };
 use rmcp::model::{
     self, CallToolRequest, CallToolRequestParams, CancelledNotification,
@@ -138,14 +139,14 @@ impl Invocation for ServerCall {
         call_id: &CallId,
         _side_models: &Arc<dyn SideModels>,
     ) -> Result<Confirmation, ToolError> {
-        let kind = ConfirmationKind::ServerTool {
+        let kind = ConfirmationKind::ServerTool(Box::new(ServerToolCall {
             server: self.server.config.name.clone(),
             tool: self.original.clone(),
             display_name: self.display_name.clone(),
             description: self.description.clone(),
             arguments: self.args.clone(),
             schema: self.schema.clone(),
-        };
+        }));
         let title = "Confirm MCP Tool Execution".to_owned();
         Ok(Confirmation { call_id: call_id.clone(), title, kind })
     }
@@ -176,20 +177,18 @@ impl ServerCall {
         let params =
             CallToolRequestParams::new(self.original.clone()).with_arguments(self.args.clone());
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        // Progress shows that the server is working.
-        let options =
-            PeerRequestOptions::with_timeout(self.server.config.timeout).reset_timeout_on_progress();
+        // CallProgress shows that the server is working.
+        let options = PeerRequestOptions::with_timeout(self.server.config.timeout)
+            .reset_timeout_on_progress();
         let sent = connected.peer.send_request_with_option(request, options).await;
         let handle = sent.map_err(|error| explain(error.to_string()))?;
         let output = Arc::clone(output);
-        let sink = Arc::new(move |progress: crate::Progress| {
+        let sink = Arc::new(move |progress: crate::CallProgress| {
             output(LiveOutput::Replace(progress.to_string()));
         });
         let following = connected.handler.follow(handle.progress_token.clone(), sink);
-        let withdrawal = Withdrawal {
-            peer: connected.peer.clone(),
-            request: Some(handle.id.clone()),
-        };
+        let withdrawal =
+            Withdrawal { peer: connected.peer.clone(), request: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         withdrawal.answered();
         drop(following);

@@ -8,7 +8,6 @@ use rmcp::service::PeerRequestOptions;
 
 use crate::config::ServerConfig;
 use crate::connection::{ConnectError, Connection, Log, Surroundings};
-use crate::names::UniqueNames;
 use crate::servers::{ServersOptions, surroundings};
 
 /// Result of [`probe`].
@@ -26,7 +25,7 @@ pub struct Probed {
     pub tools: Vec<Declaration>,
     /// Names of tools that the settings leave out.
     pub left_out: Vec<String>,
-    /// What could not be used, each as a message for the user.
+    /// Messages for the user about items that cannot be used.
     pub problems: Vec<String>,
     /// Last lines of the server's log.
     pub log: Vec<String>,
@@ -44,11 +43,11 @@ impl Probed {
 /// One step of a [`probe`].
 #[derive(Debug)]
 pub struct ProbedStep {
-    /// What was done.
+    /// Name of the step.
     pub name: &'static str,
-    /// How long it took.
+    /// Duration of the step.
     pub duration: Duration,
-    /// What went wrong.
+    /// Error message, if the step failed.
     pub error: Option<String>,
 }
 
@@ -89,19 +88,14 @@ pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
             probed.protocol.clone_from(&connection.protocol);
             probed.instructions.clone_from(&connection.instructions);
             if let Ok(listed) = listed {
-                probed.problems = listed.problems;
-                let mut names = UniqueNames::default();
-                for tool in listed.tools {
-                    if !config.uses(&tool.name) {
-                        probed.left_out.push(tool.name.into_owned());
-                        continue;
-                    }
-                    probed.tools.push(Declaration {
-                        name: names.next(&config.name, &tool.name),
-                        description: tool.description.map(Into::into).unwrap_or_default(),
-                        parameters: serde_json::Value::Object((*tool.input_schema).clone()),
-                    });
-                }
+                let named = listed.named(config);
+                (probed.problems, probed.left_out) = (named.problems, named.left_out);
+                let declared = |(name, tool): (String, model::Tool)| Declaration {
+                    name,
+                    description: tool.description.map(Into::into).unwrap_or_default(),
+                    parameters: serde_json::Value::Object((*tool.input_schema).clone()),
+                };
+                probed.tools = named.tools.into_iter().map(declared).collect();
             }
             connection.close().await;
         }
@@ -116,10 +110,9 @@ async fn ping(connection: &Connection, limit: Duration) -> Result<(), String> {
     let sent = connection.peer().send_request_with_option(request, options).await;
     let handle = sent.map_err(|error| error.to_string())?;
     match handle.await_response().await {
-        Ok(ServerResult::EmptyResult(_)) => Ok(()),
+        // An answer that the server does not know the request shows that it is alive, too.
+        Ok(ServerResult::EmptyResult(_)) | Err(rmcp::ServiceError::McpError(_)) => Ok(()),
         Ok(_) => Err("the answer is not valid".to_owned()),
-        // An answer that the server does not know the request shows that it is alive.
-        Err(rmcp::ServiceError::McpError(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
 }

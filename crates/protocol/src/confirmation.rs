@@ -74,20 +74,7 @@ pub enum ConfirmationKind {
     /// The model has questions for the user. The answers come as [`crate::Modification::Answers`].
     Questions(Vec<SurveyQuestion>),
     /// A tool of a server is about to run.
-    ServerTool {
-        /// Name of the server.
-        server: String,
-        /// Name of the tool, as the server calls it.
-        tool: String,
-        /// Name of the tool for display.
-        display_name: String,
-        /// Description of the tool, written by the server.
-        description: String,
-        /// Arguments of the call.
-        arguments: serde_json::Map<String, serde_json::Value>,
-        /// JSON schema of the arguments.
-        schema: serde_json::Value,
-    },
+    ServerTool(Box<ServerToolCall>),
     /// Any other call, described in a sentence.
     Information {
         /// Description of what the call will do.
@@ -95,6 +82,23 @@ pub enum ConfirmationKind {
         /// URLs involved.
         urls: Vec<String>,
     },
+}
+
+/// Call of a server's tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerToolCall {
+    /// Name of the server.
+    pub server: String,
+    /// Name of the tool, as the server calls it.
+    pub tool: String,
+    /// Name of the tool for display.
+    pub display_name: String,
+    /// Description of the tool, written by the server.
+    pub description: String,
+    /// Arguments of the call.
+    pub arguments: serde_json::Map<String, serde_json::Value>,
+    /// JSON schema of the arguments.
+    pub schema: serde_json::Value,
 }
 
 /// Change that removes most of a file, which is more than the user expects of an edit.

@@ -73,7 +73,8 @@ pub use command::{
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confinement::{CallConfinement, ConfinementLevel};
 pub use confirmation::{
-    Confirmation, ConfirmationKind, Rewrite, SurveyKind, SurveyOption, SurveyQuestion,
+    Confirmation, ConfirmationKind, Rewrite, ServerToolCall, SurveyKind, SurveyOption,
+    SurveyQuestion,
 };
 pub use content::{
     Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role,

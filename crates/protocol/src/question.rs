@@ -120,8 +120,10 @@ impl fmt::Display for QuestionSubject {
                 | ConfirmationKind::Information { prompt: text, .. } => {
                     format!("{}\n{text}", confirmation.title)
                 }
-                ConfirmationKind::ServerTool { server, tool, arguments, .. } => {
-                    let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+                ConfirmationKind::ServerTool(call) => {
+                    let arguments =
+                        serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
+                    let (server, tool) = (&call.server, &call.tool);
                     format!("{}\n{server}: {tool}\n{arguments}", confirmation.title)
                 }
                 ConfirmationKind::Questions(asked) => joined(asked, |one| one.question.clone()),

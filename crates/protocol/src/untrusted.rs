@@ -40,7 +40,6 @@ fn closing_tag(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use pretty_assertions::assert_eq;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= allowed-mcp-server-names= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
 end
 
 function __fish_pollux_needs_command
@@ -36,6 +36,7 @@ plan\t''"
 complete -c pollux -n "__fish_pollux_needs_command" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l allowed-mcp-server-names -d 'The only MCP servers that may start; an empty text for none' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'More folders to work in, separated by commas' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number, id or beginning of an id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
@@ -168,6 +169,7 @@ plan\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l allowed-mcp-server-names -d 'The only MCP servers that may start; an empty text for none' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -l skip-trust -d 'Trust the current folder for this run'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
@@ -179,6 +181,7 @@ plan\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l allowed-mcp-server-names -d 'The only MCP servers that may start; an empty text for none' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -l skip-trust -d 'Trust the current folder for this run'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from lint" -s d -l debug -d 'Verbose output on standard error'
@@ -190,6 +193,7 @@ plan\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l policy -d 'Policy files or folders to use instead of ~/.gemini/policies' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
+complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l allowed-mcp-server-names -d 'The only MCP servers that may start; an empty text for none' -r
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -l skip-trust -d 'Trust the current folder for this run'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and __fish_seen_subcommand_from explain" -s d -l debug -d 'Verbose output on standard error'

@@ -343,7 +343,7 @@ impl Scheduler<'_> {
                     ConfirmationKind::Plan { .. } => Asked::YesToThePlan,
                     ConfirmationKind::Execute { .. }
                     | ConfirmationKind::Questions(_)
-                    | ConfirmationKind::ServerTool { .. }
+                    | ConfirmationKind::ServerTool(_)
                     | ConfirmationKind::Information { .. } => Asked::Yes,
                 }
             }
@@ -394,7 +394,7 @@ impl Scheduler<'_> {
             ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => false,
             ConfirmationKind::Edit { .. } => is_saved,
             ConfirmationKind::Execute { .. }
-            | ConfirmationKind::ServerTool { .. }
+            | ConfirmationKind::ServerTool(_)
             | ConfirmationKind::Information { .. } => true,
         };
         if !has_rule {

@@ -37,7 +37,7 @@ impl ApprovalChoices {
                 QuestionChoice::new(QuestionOutcome::Cancel, "Dismiss", 'n'),
             ],
             ConfirmationKind::Execute { .. } => self.of_command(scopes),
-            ConfirmationKind::ServerTool { .. } => self.of_server_tool(),
+            ConfirmationKind::ServerTool(_) => self.of_server_tool(),
             ConfirmationKind::Edit { .. } | ConfirmationKind::Information { .. } => {
                 self.of_action(kind)
             }

@@ -208,7 +208,7 @@ fn notification(confirmation: &Confirmation) -> HookPayload {
     let (kind, wants) = match &confirmation.kind {
         ConfirmationKind::Edit { .. } => ("edit", Some("editing")),
         ConfirmationKind::Execute { .. } => ("exec", Some("execution")),
-        ConfirmationKind::ServerTool { .. } => ("mcp", Some("MCP")),
+        ConfirmationKind::ServerTool(_) => ("mcp", Some("MCP")),
         ConfirmationKind::Information { .. } => ("info", Some("information")),
         ConfirmationKind::Plan { .. } => ("exit_plan_mode", None),
         ConfirmationKind::Questions(_) => ("ask_user", None),
@@ -230,10 +230,10 @@ fn notification(confirmation: &Confirmation) -> HookPayload {
         ConfirmationKind::Execute { command, programs, .. } => {
             json!({ "command": command, "rootCommand": programs.join(", ") })
         }
-        ConfirmationKind::ServerTool { server, tool, display_name, .. } => json!({
-            "serverName": server,
-            "toolName": tool,
-            "toolDisplayName": display_name,
+        ConfirmationKind::ServerTool(call) => json!({
+            "serverName": call.server,
+            "toolName": call.tool,
+            "toolDisplayName": call.display_name,
         }),
         ConfirmationKind::Information { prompt, urls } => json!({ "prompt": prompt, "urls": urls }),
         ConfirmationKind::Plan { .. } | ConfirmationKind::Questions(_) => Value::Null,

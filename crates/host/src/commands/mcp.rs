@@ -21,7 +21,7 @@ const VERBS: [&str; 7] = ["list", "desc", "schema", "reload", "enable", "disable
 /// `/mcp`, with the servers of the session.
 pub(super) struct Mcp(pub(super) Arc<SessionServers>);
 
-/// How much is shown about a tool.
+/// Amount of detail about a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Names,

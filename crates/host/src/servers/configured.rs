@@ -18,13 +18,13 @@ pub struct Configured {
     pub name: String,
     /// The entry; `None` if it has no address, and an error message if it cannot be used.
     pub config: Result<Option<ServerConfig>, String>,
-    /// Whether the server may start.
-    pub gate: Gate,
+    /// Permission of the server to start.
+    pub permission: StartPermission,
 }
 
-/// Whether a server may start.
+/// Permission of a server to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Gate {
+pub enum StartPermission {
     /// It may.
     Open,
     /// The settings or the trust in the folder prevent it, for this reason.
@@ -59,14 +59,14 @@ impl Setup {
         let enablement = Enablement::at(&self.places);
         let disabled = enablement.disabled();
         let configured = |(name, entry): (String, Value)| {
-            let gate = self.gate(&name, disabled.contains(&Enablement::key(&name)));
+            let permission = self.permission(&name, disabled.contains(&Enablement::key(&name)));
             let config = ServerConfig::read(&name, &entry);
-            Configured { name, config, gate }
+            Configured { name, config, permission }
         };
         found.into_iter().map(configured).collect()
     }
 
-    fn gate(&self, name: &str, is_disabled: bool) -> Gate {
+    fn permission(&self, name: &str, is_disabled: bool) -> StartPermission {
         let listed = server_lists(&self.loaded.layers);
         let given = self.input.options.rules.allowed_servers.as_ref();
         let is_allowed = match (given, &listed.allowed) {
@@ -74,23 +74,25 @@ impl Setup {
             (None, None) => true,
         };
         if !is_allowed {
-            return Gate::Blocked(match given {
+            return StartPermission::Blocked(match given {
                 Some(_) => format!("Server '{name}' is not in --allowed-mcp-server-names."),
                 None => format!("Server '{name}' is not in mcp.allowed list."),
             });
         }
         if given.is_none() && listed.excluded.iter().any(|excluded| excluded == name) {
-            return Gate::Blocked(format!("Server '{name}' is blocked by mcp.excluded."));
+            return StartPermission::Blocked(format!(
+                "Server '{name}' is blocked by mcp.excluded."
+            ));
         }
         if is_disabled {
-            return Gate::Disabled;
+            return StartPermission::Disabled;
         }
         if !self.loaded.trust.is_trusted() {
-            return Gate::Blocked(format!(
+            return StartPermission::Blocked(format!(
                 "The folder is not trusted. Use '{} trust' to enable the server.",
                 self.input.called_as
             ));
         }
-        Gate::Open
+        StartPermission::Open
     }
 }

@@ -59,7 +59,9 @@ impl Shortener {
             // Nothing can be cut, so only the position matters.
             message.extend_from_slice(bytes);
             self.passed += bytes.len();
-            bytes.iter().for_each(|byte| self.follow(*byte));
+            for byte in bytes {
+                self.follow(*byte);
+            }
             return Ok(());
         }
         for byte in bytes {
@@ -174,7 +176,10 @@ mod tests {
                 let mut units = [0; 2];
                 text = text.chars().map(|c| match c {
                     c if c.is_ascii() => c.to_string(),
-                    c => c.encode_utf16(&mut units).iter().map(|u| format!("\\u{u:04x}")).collect(),
+                    c => {
+                        let units = c.encode_utf16(&mut units).iter();
+                        units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
+                    }
                 }).collect();
             }
             if let Ok(message) = shortened(&text, limit, piece) {

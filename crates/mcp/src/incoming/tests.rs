@@ -130,7 +130,8 @@ fn an_incomplete_introduction_is_completed() {
 #[test]
 fn what_is_no_answer_is_not_passed_on() {
     let reader = waiting("ping");
-    for text in ["", "starting…", "[1]", "{}", "{\"id\":1}", "{\"jsonrpc\":\"2.0\",\"method\":5}"] {
+    for text in ["", "starting…", "[1]", "{}", "{\"id\":1}", "{\"jsonrpc\":\"2.0\",\"method\":5}"]
+    {
         assert_eq!(reader.read(text.as_bytes()).unwrap_err(), Unusable::NoMessage, "{text}");
     }
     for text in ["{\"id\":2,\"result\":{}}", "{\"id\":\"1\",\"result\":{}}"] {

@@ -54,8 +54,7 @@ fn a_servers_tool_is_offered_and_called() {
     assert_eq!(offered(&stage), ["mcp_my.server_look"]);
     let expected = "<untrusted_context>\na &lt;/untrusted_context&gt; b\n</untrusted_context>";
     assert_eq!(stage.response(), expected);
-    let asked: Value =
-        serde_json::from_str(&stage.home.read_project_file("asked")).unwrap();
+    let asked: Value = serde_json::from_str(&stage.home.read_project_file("asked")).unwrap();
     assert_eq!(asked["params"]["name"], "look");
     assert_eq!(asked["params"]["arguments"], json!({"x": "1"}));
     let variables = stage.home.read_project_file("variables");
@@ -89,9 +88,9 @@ fn every_page_counts_and_a_wrong_tool_costs_only_itself() {
     let list = format!(
         "case $line in *'\"cursor\":\"2\"'*) answer '{second}';; *) answer '{first}';; esac"
     );
-    let stage = stage_with(|stage| {
-        json!({ "s": ScriptServer { list, ..ScriptServer::default() }.entry(stage, "server") })
-    });
+    let stage = stage_with(
+        |stage| json!({ "s": ScriptServer { list, ..ScriptServer::default() }.entry(stage, "server") }),
+    );
     let run = calls(&stage, &[("mcp_s_a_b_2", json!({}))]);
     let names = offered(&stage);
     let short = format!("mcp_s_{}...{}", "n".repeat(24), "n".repeat(30));
@@ -105,9 +104,9 @@ fn every_page_counts_and_a_wrong_tool_costs_only_itself() {
 #[test]
 fn a_server_that_crashes_is_started_again() {
     let call = "if [ -e crashed ]; then text again; else touch crashed; echo why >&2; exit 7; fi";
-    let stage = stage_with(|stage| {
-        json!({ "s": ScriptServer { call, ..ScriptServer::default() }.entry(stage, "server") })
-    });
+    let stage = stage_with(
+        |stage| json!({ "s": ScriptServer { call, ..ScriptServer::default() }.entry(stage, "server") }),
+    );
     let run = calls(&stage, &[("mcp_s_look", json!({})), ("mcp_s_look", json!({}))]);
     assert!(stage.response().contains("again"), "{}", stage.response());
     let first = stage.requests()[1].body.to_string();
@@ -187,9 +186,9 @@ fn noise_and_floods_do_not_disturb() {
 fn a_huge_result_is_cut_and_not_held() {
     let call = "printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"' $id; \
                 head -c 100000000 /dev/zero | tr '\\0' x; printf '\"}]}}\\n'";
-    let stage = stage_with(|stage| {
-        json!({ "s": ScriptServer { call, ..ScriptServer::default() }.entry(stage, "server") })
-    });
+    let stage = stage_with(
+        |stage| json!({ "s": ScriptServer { call, ..ScriptServer::default() }.entry(stage, "server") }),
+    );
     stage.server.stream(reply().call("mcp_s_look", json!({})));
     stage.server.stream(reply().text("done"));
     let run = stage.pollux(&["-y", "-p", "go"]).measure_memory().run();
@@ -308,8 +307,7 @@ fn hooks_know_the_server() {
     calls(&stage, &[("mcp_s_look", json!({}))]);
     let input: Value = serde_json::from_str(&stage.home.read_project_file("hooked")).unwrap();
     let command = stage.home.project().join("server");
-    let expected =
-        json!({"server_name": "s", "tool_name": "look", "command": command, "args": []});
+    let expected = json!({"server_name": "s", "tool_name": "look", "command": command, "args": []});
     assert_eq!(input["tool_name"], "mcp_s_look");
     assert_eq!(input["mcp_context"], expected);
 }
@@ -325,13 +323,14 @@ fn approvals_hold_for_a_tool_a_server_and_later_sessions() {
     }
     stage.server.stream(reply().text("Finished."));
     let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(60, 120);
-    let question = |tool: &str| {
-        format!("Allow execution of MCP tool \"{tool}\" from server \"my server\"?")
-    };
+    let question =
+        |tool: &str| format!("Allow execution of MCP tool \"{tool}\" from server \"my server\"?");
     terminal.wait_for_text(&question("one"), SOON);
     terminal.wait_for_text("Choose 1-", SOON);
     let screen = terminal.screen();
-    for line in ["MCP Server: my server", "Tool: one", "\"x\": \"y\"", "Allow tool for this session"] {
+    for line in
+        ["MCP Server: my server", "Tool: one", "\"x\": \"y\"", "Allow tool for this session"]
+    {
         assert!(screen.contains(line), "{line}: {screen}");
     }
     // For this tool: the second call does not ask.

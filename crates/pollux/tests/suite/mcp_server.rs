@@ -19,7 +19,7 @@ const INTRODUCTION: &str = r#"{"protocolVersion":"2025-06-18","capabilities":{"t
 /// A server that is a shell script. The fields are shell code: `$line` is the request, `$id` its
 /// id.
 pub(crate) struct ScriptServer<'s> {
-    /// What is done before the first request.
+    /// Commands before the first request.
     pub(crate) start: &'s str,
     /// Answer to `initialize`.
     pub(crate) initialize: String,
@@ -27,7 +27,7 @@ pub(crate) struct ScriptServer<'s> {
     pub(crate) list: String,
     /// Answer to `tools/call`.
     pub(crate) call: &'s str,
-    /// What is done when the input has ended.
+    /// Commands after the end of the input.
     pub(crate) end: &'s str,
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn confirmation(confirmation: &Confirmation, subject: &str) -> Vec<To
         ConfirmationKind::Plan { text, .. } => vec![harmless(text).into_owned().into()],
         ConfirmationKind::Execute { .. }
         | ConfirmationKind::Questions(_)
-        | ConfirmationKind::ServerTool { .. }
+        | ConfirmationKind::ServerTool(_)
         | ConfirmationKind::Information { .. } => vec![code(subject)],
     }
 }
