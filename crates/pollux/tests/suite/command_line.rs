@@ -182,7 +182,6 @@ fn configuration_without_effect_is_reported_once() {
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
     stage.home.settings(&serde_json::json!({
         "general": {"sessionRetention": {"enabled": true}, "checkpointing": {"enabled": true}},
-        "mcpServers": {"github": {"command": "x"}, "files": {"command": "y"}},
     }));
     stage.home.user_file("commands/git/commit.toml", "prompt = \"x\"");
     stage.home.user_file("commands/fix.toml", "prompt = \"x\"");
@@ -197,7 +196,6 @@ fn configuration_without_effect_is_reported_once() {
     let lines: Vec<String> = run.stderr_text().lines().map(str::to_owned).collect();
     let [line] = &lines[..] else { panic!("{}", run.report()) };
     for named in [
-        "MCP servers (github, files)",
         "custom commands (fix, git, tidy)",
         "skills (release, own, shared)",
         "subagents (reviewer)",

@@ -334,10 +334,10 @@ fn approvals_hold_for_a_tool_a_server_and_later_sessions() {
         assert!(screen.contains(line), "{line}: {screen}");
     }
     // For this tool: the second call does not ask.
-    terminal.send("t\r");
+    terminal.send("2\r");
     terminal.wait_for_text(&question("two two"), SOON);
     // For the server: the last call does not ask.
-    terminal.send("a\r");
+    terminal.send("3\r");
     terminal.wait_for_text("Finished.", SOON);
     terminal.send("/mcp\r");
     terminal.wait_for_text("my server (stdio): ready", SOON);
@@ -359,7 +359,7 @@ fn a_saved_approval_holds_in_the_next_session() {
     }
     let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(60, 120);
     terminal.wait_for_text("Choose 1-", SOON);
-    terminal.send("s\r");
+    terminal.send("4\r");
     terminal.wait_for_text("Finished.", SOON);
     terminal.send_key(Key::Ctrl('d'));
     terminal.wait_exit(SOON);
