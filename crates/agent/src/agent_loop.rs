@@ -11,6 +11,7 @@ use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
     Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptOutcome, Todo, TurnLimit,
+    text_of,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -23,7 +24,7 @@ use crate::hook_events::HookEvents;
 use crate::instruction::{Instruction, InstructionSource};
 use crate::loop_guard::LoopGuard;
 use crate::outlet::Outlet;
-use crate::prompt_hooks::{Verdict, text_of};
+use crate::prompt_hooks::Verdict;
 use crate::prompt_run::PromptRun;
 use crate::recorder::HistoryRecorder;
 use crate::services::AgentServices;
@@ -276,7 +277,7 @@ impl AgentLoop {
         };
         Ok(match (budget.exceeded().filter(|_| was_stopped), &self.shaping) {
             (Some(exceeded), _) => PromptOutcome::Budget(Box::new(exceeded)),
-            (None, Some(shaping)) => shaping.outcome(outcome, run.last_answer()),
+            (None, Some(shaping)) => shaping.outcome(outcome, &run.last_answer()),
             (None, None) => outcome,
         })
     }
@@ -290,7 +291,7 @@ impl AgentLoop {
     ) -> Result<PromptOutcome, End> {
         self.begin(run.id);
         let parts = self.opened(parts).await?;
-        let prompt = text_of(&parts);
+        let prompt = text_of(&parts).into_owned();
         self.guard.begin(&prompt);
         self.take_prompt(parts, display, run).await?;
         self.wait_for_tools(run.cancel).await;
@@ -402,7 +403,7 @@ impl AgentLoop {
         display: Option<String>,
         run: &mut PromptRun<'_>,
     ) -> Result<(), End> {
-        run.text = display.clone().unwrap_or_else(|| text_of(&parts));
+        run.text = display.clone().unwrap_or_else(|| text_of(&parts).into_owned());
         let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
         self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
         self.conversation.open().await?;

@@ -113,12 +113,13 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds an answer of the model. `planned` describes each of its calls for the log.
+    /// Adds an answer of the model. `planned` describes each of its calls for the log. Returns the
+    /// entry of the history, unless the answer has no content.
     pub(crate) async fn answer(
         &mut self,
         answer: Answer,
         planned: impl Fn(&Call) -> CallRecord,
-    ) -> Result<(), JournalError> {
+    ) -> Result<Option<Arc<HistoryEntry>>, JournalError> {
         let id = self.new_id();
         let Answer { turn, model, .. } = answer;
         if let Some(usage) = turn.usage {
@@ -126,8 +127,9 @@ impl Conversation {
             self.usage.counted(&self.history, usage.prompt);
         }
         self.history.push_model(id.clone(), turn.parts);
+        let entry = self.entry_of(&id);
         let message = MessageRecord {
-            parts: self.parts_of(&id),
+            parts: parts_of(entry.as_ref()),
             id,
             calls: turn.calls.iter().map(planned).collect(),
             thoughts: turn.thoughts,
@@ -135,10 +137,10 @@ impl Conversation {
             model,
             interrupted: false,
         };
-        if message.parts.is_empty() && message.thoughts.is_empty() {
-            return Ok(());
+        if !message.parts.is_empty() || !message.thoughts.is_empty() {
+            self.record(Record::Model(message)).await?;
         }
-        self.record(Record::Model(message)).await
+        Ok(entry)
     }
 
     /// Adds the received part of an answer that was cut short, and marks it.
@@ -152,7 +154,7 @@ impl Conversation {
             turn.parts.push(Part::text(CUT_SHORT));
         }
         self.history.push_interrupted(id.clone(), turn.parts);
-        let parts = self.parts_of(&id);
+        let parts = parts_of(self.entry_of(&id).as_ref());
         if parts.is_empty() {
             return Ok(());
         }
@@ -168,13 +170,10 @@ impl Conversation {
         .await
     }
 
-    /// Returns the parts of the answer with this id as the history holds them; empty if the answer
-    /// has no content.
-    fn parts_of(&self, id: &EntryId) -> Vec<Part> {
-        let last = self.history.entries().last();
+    /// Returns the entry of the answer with this id; `None` if the answer has no content.
+    fn entry_of(&self, id: &EntryId) -> Option<Arc<HistoryEntry>> {
+        let last = self.history.entries().last().cloned();
         last.filter(|entry| entry.id() == id && entry.content().role == Role::Model)
-            .map(|entry| Content::clone(entry.content()).parts)
-            .unwrap_or_default()
     }
 
     /// Notes the effects that a call declared when it started. They are already in the log.
@@ -235,7 +234,9 @@ impl Conversation {
     /// results of tools: their actions cannot be undone.
     pub(crate) async fn take_back(&mut self) -> Result<bool, JournalError> {
         let last = self.history.entries().last().cloned();
-        let Some(last) = last.filter(|last| last.content().responses().next().is_none()) else {
+        let is_message =
+            |content: &Content| content.role == Role::User && content.responses().next().is_none();
+        let Some(last) = last.filter(|last| is_message(last.content())) else {
             return Ok(false);
         };
         self.record(Record::Rewound { to: last.id().clone() }).await?;
@@ -290,6 +291,10 @@ impl Conversation {
     async fn record(&self, record: Record) -> Result<(), JournalError> {
         self.recorder.record(record).await
     }
+}
+
+fn parts_of(entry: Option<&Arc<HistoryEntry>>) -> Vec<Part> {
+    entry.map(|entry| entry.content().parts.clone()).unwrap_or_default()
 }
 
 fn has(history: &History, id: &EntryId) -> bool {

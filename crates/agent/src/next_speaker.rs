@@ -83,7 +83,7 @@ pub(crate) async fn next_speaker(
         Standing::Words => {}
     }
     if options.plain_cases {
-        let plain = plain_case(run.last_answer(), run.finish.as_ref());
+        let plain = plain_case(&run.last_answer(), run.finish.as_ref());
         if plain.is_some() || !options.asks_model {
             return plain;
         }

@@ -1,9 +1,11 @@
 //! The user's hooks around a session and its prompts.
 
+use std::sync::Arc;
+
 use pollux_hooks::HookResult;
 use pollux_protocol::{
-    CancellationToken, CompressTrigger, HookEvent, HookPayload, Part, SessionEndReason,
-    SessionSource,
+    CancellationToken, CompressTrigger, HistoryEntry, HookEvent, HookPayload, Part,
+    SessionEndReason, SessionSource, text_of,
 };
 
 use crate::hook_events::HookEvents;
@@ -61,7 +63,7 @@ impl HookEvents {
         if !self.has(HookEvent::BeforeAgent) {
             return Verdict::Go;
         }
-        let payload = HookPayload::BeforeAgent { prompt: text_of(parts) };
+        let payload = HookPayload::BeforeAgent { prompt: text_of(parts).into_owned() };
         let result = self.fire(&payload, cancel).await;
         let context = result.fenced_context();
         let verdict = Verdict::of(result);
@@ -76,13 +78,14 @@ impl HookEvents {
     pub(crate) async fn after_agent(
         &self,
         prompt: &str,
-        answers: &[String],
+        answers: &[Arc<HistoryEntry>],
         is_continued: bool,
         cancel: &CancellationToken,
     ) -> AfterAgent {
         if !self.has(HookEvent::AfterAgent) {
             return AfterAgent { verdict: Verdict::Go, clears: false, words: None };
         }
+        let answers: Vec<_> = answers.iter().map(|answer| answer.content().text()).collect();
         let answers = answers.join("\n");
         let payload = HookPayload::AfterAgent {
             prompt: prompt.to_owned(),
@@ -113,9 +116,4 @@ impl Verdict {
             (None, None) => Self::Go,
         }
     }
-}
-
-/// Returns the text of a prompt.
-pub(crate) fn text_of(parts: &[Part]) -> String {
-    parts.iter().filter_map(Part::as_text).collect()
 }

@@ -1,8 +1,9 @@
 //! The current prompt.
 
-use pollux_protocol::{CancellationToken, FinishReason, Part};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::prompt_hooks::text_of;
+use pollux_protocol::{CancellationToken, FinishReason, HistoryEntry, Part, text_of};
 
 /// State of one prompt, shared by all parts of the loop.
 pub(crate) struct PromptRun<'a> {
@@ -12,8 +13,8 @@ pub(crate) struct PromptRun<'a> {
     pub(crate) cancel: &'a CancellationToken,
     /// Text of the user: the prompt as typed, and messages added while the model worked.
     pub(crate) text: String,
-    /// Texts of the model's answers, the latest last. Answers without text are left out.
-    pub(crate) answers: Vec<String>,
+    /// The model's answers, the latest last. Answers without text are left out.
+    pub(crate) answers: Vec<Arc<HistoryEntry>>,
     /// Finish reason of the last answer; `None` if the vendor gave no reason.
     pub(crate) finish: Option<FinishReason>,
 }
@@ -29,13 +30,13 @@ impl<'a> PromptRun<'a> {
     }
 
     /// Returns the text of the last answer; empty without an answer.
-    pub(crate) fn last_answer(&self) -> &str {
-        self.answers.last().map_or("", String::as_str)
+    pub(crate) fn last_answer(&self) -> Cow<'_, str> {
+        self.answers.last().map(|answer| answer.content().text()).unwrap_or_default()
     }
 
     /// True if the last answer has the same text as the one before. A further request would
     /// probably return the same text again.
     pub(crate) fn repeats_itself(&self) -> bool {
-        matches!(self.answers.as_slice(), [.., before, last] if before == last)
+        matches!(self.answers.as_slice(), [.., before, last] if before.content().text() == last.content().text())
     }
 }

@@ -38,9 +38,10 @@ impl HistoryRecorder {
     /// # Errors
     /// Same as [`Self::record`].
     pub async fn record_all(&self, records: Vec<Record>) -> Result<(), JournalError> {
+        let records: Vec<Arc<Record>> = records.into_iter().map(Arc::new).collect();
         self.journal.append(&records).await?;
         for record in records {
-            self.outlet.emit(Event::Recorded(Arc::new(record))).await;
+            self.outlet.emit(Event::Recorded(record)).await;
         }
         Ok(())
     }

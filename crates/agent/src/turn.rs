@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pollux_protocol::{
     Body, Call, CallId, Citation, Event, FinishReason, FunctionCall, ModelError, Opaque, Part,
-    ResponseChunk, Thought, Usage,
+    ResponseChunk, Thought, Usage, text_of,
 };
 use serde_json::{Value, json};
 
@@ -160,11 +160,6 @@ impl Turn {
         unused
     }
 
-    /// Returns the text of the answer.
-    pub(crate) fn text(&self) -> String {
-        self.parts.iter().filter_map(Part::as_text).collect()
-    }
-
     /// Returns the name of the answering model if it is known, otherwise `asked`.
     pub(crate) fn answered_by<'a>(&'a self, asked: &'a str) -> &'a str {
         self.model_version.as_deref().unwrap_or(asked)
@@ -201,7 +196,7 @@ impl Turn {
     pub(crate) fn fault(&self, answers_results: bool) -> Option<ModelError> {
         let reason = judge(StreamEnd {
             finish: self.finish.as_ref(),
-            text: &self.text(),
+            text: &text_of(&self.parts),
             has_calls: !self.calls.is_empty(),
             has_thoughts: !self.thoughts.is_empty(),
             answers_results,
@@ -291,7 +286,7 @@ mod tests {
         assert!(matches!(&events[..], [Event::Text(text)] if text == "bc"));
         assert_eq!(turn.parts, [Part::text("ab"), signed, Part::text("c")]);
         assert_eq!(turn.thoughts[0].subject, "Plan");
-        assert_eq!(turn.text(), "abc");
+        assert_eq!(text_of(&turn.parts), "abc");
     }
 
     #[test]
@@ -304,7 +299,7 @@ mod tests {
         assert!(!turn.has_content());
         turn.take(chunk(vec![Part::text("a"), signed.clone(), Part::text("b")]));
         assert_eq!(turn.parts, [signed.clone(), Part::text("a"), signed, Part::text("b")]);
-        assert_eq!((turn.text().as_str(), turn.thoughts.len()), ("ab", 1));
+        assert_eq!((&*text_of(&turn.parts), turn.thoughts.len()), ("ab", 1));
     }
 
     #[test]

@@ -74,22 +74,26 @@ impl AppendLog {
     /// [`Error::InvalidLine`] for a line break inside the line, [`Error::NoSpace`] and
     /// others. At most an incomplete line was then written.
     pub fn append(&mut self, line: &[u8]) -> Result<()> {
-        self.append_all([line])
+        self.append_all([line.to_vec()])
     }
 
-    /// Appends several lines in one write call.
+    /// Appends several lines in one write call. A long first line is not copied.
     ///
     /// # Errors
     /// The same as of [`Self::append`]; lines before an incomplete one are complete.
-    pub fn append_all<'l>(&mut self, lines: impl IntoIterator<Item = &'l [u8]>) -> Result<()> {
+    pub fn append_all(&mut self, lines: impl IntoIterator<Item = Vec<u8>>) -> Result<()> {
         self.begin();
         let start = self.buffer.len();
-        for line in lines {
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
+        for mut line in lines {
+            line.pop_if(|last| *last == b'\n');
             if line.contains(&b'\n') {
                 return Err(Error::InvalidLine { path: self.path.clone() });
             }
-            self.buffer.extend_from_slice(line);
+            if self.buffer.is_empty() {
+                self.buffer = line;
+            } else {
+                self.buffer.append(&mut line);
+            }
             self.buffer.push(b'\n');
         }
         if self.buffer.len() == start { Ok(()) } else { self.write() }

@@ -5,12 +5,26 @@
 //! it to and from their own wire format; data that only one vendor understands is kept unchanged in
 //! [`Opaque`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+
+/// Returns the text of all text parts except thoughts, joined without a separator. The text of a
+/// single part, which may be long, is not copied.
+pub fn text_of(parts: &[Part]) -> Cow<'_, str> {
+    let mut texts = parts.iter().filter_map(Part::as_text);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        (Some(first), Some(second)) => {
+            [first, second].into_iter().chain(texts).collect::<String>().into()
+        }
+    }
+}
 
 /// Author of a turn. A chat history has no other roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,8 +67,8 @@ impl Content {
     }
 
     /// Returns the text of all text parts except thoughts, joined without a separator.
-    pub fn text(&self) -> String {
-        self.parts.iter().filter_map(Part::as_text).collect()
+    pub fn text(&self) -> Cow<'_, str> {
+        text_of(&self.parts)
     }
 
     /// Returns the function calls in order.

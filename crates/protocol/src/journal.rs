@@ -1,6 +1,8 @@
 //! Receivers of events: one journal whose failure stops the run, and observers that cannot affect
 //! it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::{Envelope, History, Measurement, Origin, Record};
@@ -10,7 +12,7 @@ use crate::{Envelope, History, Measurement, Origin, Record};
 pub trait Journal: Send + Sync {
     /// Appends records in order. After a failure the run stops before the next effect; the first of
     /// the records may then have been written.
-    async fn append(&self, records: &[Record]) -> Result<(), JournalError>;
+    async fn append(&self, records: &[Arc<Record>]) -> Result<(), JournalError>;
 
     /// Flushes everything appended so far to the storage device.
     async fn sync(&self) -> Result<(), JournalError>;

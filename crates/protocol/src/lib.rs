@@ -77,7 +77,7 @@ pub use confirmation::{
     SurveyQuestion,
 };
 pub use content::{
-    Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role,
+    Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role, text_of,
 };
 pub use editor::ExternalEditor;
 pub use effects::Effects;

@@ -1,6 +1,6 @@
 //! A journal in memory.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use pollux_protocol::{History, Journal, JournalError, Record};
@@ -91,13 +91,13 @@ pub fn replay(records: &[Record]) -> History {
 
 #[async_trait]
 impl Journal for MemoryJournal {
-    async fn append(&self, added: &[Record]) -> Result<(), JournalError> {
+    async fn append(&self, added: &[Arc<Record>]) -> Result<(), JournalError> {
         let mut state = self.state.lock().unwrap();
         for record in added {
             if state.room.is_some_and(|room| state.records.len() >= room) {
                 return Err(JournalError::NoSpace { path: "log".into() });
             }
-            state.records.push(record.clone());
+            state.records.push(Record::clone(record));
         }
         Ok(())
     }

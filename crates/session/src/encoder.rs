@@ -10,8 +10,11 @@
 //! the message's calls. It then sends every result twice, which Gemini refuses. Without the user
 //! message, Gemini CLI sends the results once.
 
+use std::borrow::Cow;
+
 use pollux_protocol::{
-    CallRecord, ConfinementLevel, EntryId, History, MessageDisplay, MessageRecord, Part, Record,
+    Body, CallRecord, ConfinementLevel, EntryId, History, MessageDisplay, MessageRecord, Part,
+    Record,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -136,14 +139,16 @@ impl Encoder {
 
     fn encode_model(&mut self, message: &MessageRecord, now: &str) -> serde_json::Result<Lines> {
         self.is_fresh = false;
-        let turn = OpenTurn {
-            parts: kept(message),
-            timestamp: now.to_owned(),
-            call_times: vec![now.to_owned(); message.calls.len()],
+        let call_times = vec![now.to_owned(); message.calls.len()];
+        let parts = kept(message);
+        let lines = vec![model_line(message, &parts, now, &call_times)?, updated(now)?];
+        let is_open = !message.calls.is_empty() && !message.interrupted;
+        self.turn = is_open.then(|| OpenTurn {
             message: message.clone(),
-        };
-        let lines = vec![turn.line()?, updated(now)?];
-        self.turn = (!message.calls.is_empty() && !message.interrupted).then_some(turn);
+            parts: parts.into_owned(),
+            timestamp: now.to_owned(),
+            call_times,
+        });
         Ok(lines)
     }
 
@@ -194,40 +199,53 @@ impl Encoder {
 
 impl OpenTurn {
     fn line(&self) -> serde_json::Result<Vec<u8>> {
-        let message = &self.message;
-        let stripped = without_foreign(&self.parts);
-        let has_foreign = stripped.is_some();
-        let cache_write = message.usage.map_or(0, |usage| usage.cache_write);
-        let extra = (has_foreign || message.interrupted || cache_write > 0).then(|| Extra {
-            parts: has_foreign.then(|| self.parts.clone()),
-            interrupted: message.interrupted,
-            cache_write,
-            ..Extra::default()
-        });
-        let calls = message.calls.iter().zip(&self.call_times);
-        let tool_calls = calls.map(|(call, time)| ToolCall::new(call, time)).collect();
-        let stamped = |thought| StampedThought { thought, timestamp: &self.timestamp };
-        line(&Message {
-            id: message.id.as_str(),
-            timestamp: &self.timestamp,
-            kind: "gemini",
-            content: stripped.map_or_else(|| answer_words(&self.parts), Words::Owned),
-            display_content: None,
-            answer: Some(Answer {
-                thoughts: message.thoughts.iter().map(stamped).collect(),
-                tokens: message.usage.map(Into::into),
-                model: &message.model,
-                tool_calls: (!message.calls.is_empty() && !message.interrupted)
-                    .then_some(tool_calls),
-            }),
-            extra,
-        })
+        model_line(&self.message, &self.parts, &self.timestamp, &self.call_times)
     }
 }
 
+/// Returns the line of a model message with these parts.
+fn model_line(
+    message: &MessageRecord,
+    parts: &[Part],
+    timestamp: &str,
+    call_times: &[String],
+) -> serde_json::Result<Vec<u8>> {
+    let stripped = without_foreign(parts);
+    let has_foreign = stripped.is_some();
+    let cache_write = message.usage.map_or(0, |usage| usage.cache_write);
+    let extra = (has_foreign || message.interrupted || cache_write > 0).then(|| Extra {
+        parts: has_foreign.then(|| parts.to_vec()),
+        interrupted: message.interrupted,
+        cache_write,
+        ..Extra::default()
+    });
+    let calls = message.calls.iter().zip(call_times);
+    let tool_calls = calls.map(|(call, time)| ToolCall::new(call, time)).collect();
+    let stamped = |thought| StampedThought { thought, timestamp };
+    line(&Message {
+        id: message.id.as_str(),
+        timestamp,
+        kind: "gemini",
+        content: stripped.map_or_else(|| answer_words(parts), Words::Owned),
+        display_content: None,
+        answer: Some(Answer {
+            thoughts: message.thoughts.iter().map(stamped).collect(),
+            tokens: message.usage.map(Into::into),
+            model: &message.model,
+            tool_calls: (!message.calls.is_empty() && !message.interrupted).then_some(tool_calls),
+        }),
+        extra,
+    })
+}
+
 /// Returns the parts of a model message that the history will keep; the file contains exactly
-/// these.
-fn kept(message: &MessageRecord) -> Vec<Part> {
+/// these. An answer of text alone, which may be long, is not copied.
+fn kept(message: &MessageRecord) -> Cow<'_, [Part]> {
+    let is_plain =
+        |part: &Part| matches!(part.body, Body::Text(_)) && !part.thought && !part.is_empty();
+    if message.parts.iter().all(is_plain) {
+        return Cow::Borrowed(&message.parts);
+    }
     let mut scratch = History::new();
     let (id, parts) = (message.id.clone(), message.parts.clone());
     if message.interrupted {
@@ -235,7 +253,8 @@ fn kept(message: &MessageRecord) -> Vec<Part> {
     } else {
         scratch.push_model(id, parts);
     }
-    scratch.entries().last().map(|entry| entry.content().parts.clone()).unwrap_or_default()
+    let kept = scratch.entries().last().map(|entry| entry.content().parts.clone());
+    kept.unwrap_or_default().into()
 }
 
 /// Returns a bare string, as Gemini CLI writes while it runs, if a string can represent everything.

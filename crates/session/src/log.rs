@@ -122,7 +122,7 @@ impl SessionLog {
 
 impl State {
     /// Writes records, several together if they are small.
-    fn add(&mut self, records: &[Record], path: &Path) -> Result<(), JournalError> {
+    fn add(&mut self, records: &[Arc<Record>], path: &Path) -> Result<(), JournalError> {
         let fresh_id = || uuid::Uuid::new_v4().to_string();
         let mut lines = Lines::new();
         for record in records {
@@ -132,16 +132,15 @@ impl State {
                 message: error.to_string(),
             })?);
             if lines.iter().map(Vec::len).sum::<usize>() > TOGETHER {
-                self.write(&std::mem::take(&mut lines))?;
+                self.write(std::mem::take(&mut lines))?;
             }
         }
-        self.write(&lines)?;
-        let is_end = |record: &Record| matches!(record, Record::PromptEnded { .. });
+        self.write(lines)?;
+        let is_end = |record: &Arc<Record>| matches!(**record, Record::PromptEnded { .. });
         if records.iter().any(is_end) { self.sync() } else { Ok(()) }
     }
 
-    fn write(&mut self, lines: &Lines) -> Result<(), JournalError> {
-        let lines = lines.iter().map(Vec::as_slice);
+    fn write(&mut self, lines: Lines) -> Result<(), JournalError> {
         self.file.append_all(lines).map_err(journal_error(&self.file))
     }
 
@@ -152,7 +151,7 @@ impl State {
 
 #[async_trait]
 impl Journal for SessionLog {
-    async fn append(&self, records: &[Record]) -> Result<(), JournalError> {
+    async fn append(&self, records: &[Arc<Record>]) -> Result<(), JournalError> {
         let records = records.to_vec();
         let path = Arc::clone(&self.path);
         self.claimed(move |state| state.add(&records, &path)).await

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CONTINUE, Choice, Event, Measurement, MessageDisplay, ModelErrorKind, NextSpeakerMeasure, Part,
-    PromptOutcome, Speaker,
+    CONTINUE, Choice, Content, Event, HistoryEntry, Measurement, MessageDisplay, ModelErrorKind,
+    NextSpeakerMeasure, Part, PromptOutcome, Speaker,
 };
 
 use super::request::Answered;
@@ -72,7 +72,7 @@ impl AgentLoop {
     ) -> Result<(), End> {
         loop {
             let Some(shaping) = &mut self.shaping else { return Ok(()) };
-            match shaping.check(run.last_answer()) {
+            match shaping.check(&run.last_answer()) {
                 Checked::Satisfied(value) => {
                     self.outlet().emit(Event::Answer(Arc::new(value))).await;
                     return Ok(());
@@ -108,7 +108,8 @@ impl AgentLoop {
                 }
                 Err(end) => return Err(end),
             };
-            run.answers.push(said.unwrap_or_default());
+            let nothing = || HistoryEntry::detached(Content::model(Vec::new()));
+            run.answers.push(said.unwrap_or_else(nothing));
             return Ok(());
         }
     }

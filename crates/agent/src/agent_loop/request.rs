@@ -219,11 +219,11 @@ impl AgentLoop {
             self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
             self.fitting.answered();
         }
-        run.answers.extend(Some(answer.turn.text()).filter(|text| !text.is_empty()));
         run.finish.clone_from(&answer.turn.finish);
         let calls = answer.turn.calls.clone();
         let toolset = self.toolset.get();
-        self.conversation.answer(answer, |call| planned(call, &toolset)).await?;
+        let answered = self.conversation.answer(answer, |call| planned(call, &toolset)).await?;
+        run.answers.extend(answered.filter(|answer| !answer.content().text().is_empty()));
         Ok(calls)
     }
 }

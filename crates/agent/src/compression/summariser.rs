@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pollux_protocol::{
     CancellationToken, Choice, Content, HistoryEntry, ModelError, ModelErrorKind, ModelRequest,
-    ModelRole, Part, SideModels,
+    ModelRole, Part, SideModels, text_of,
 };
 
 use super::CompressionSnapshot;
@@ -135,7 +135,7 @@ impl Summariser<'_> {
             return Err(Trouble::Failed(format!("No answer arrived within {seconds} s.")));
         };
         // Calls in this answer are ignored.
-        Ok(Content::model(answer?.parts).text())
+        Ok(text_of(&answer?.parts).into_owned())
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
         for (piece, earlier, expected) in cases {
             let piece = piece.into_iter().map(HistoryEntry::detached).collect();
             let entries = reported(piece, earlier.map(str::to_owned));
-            let texts: Vec<String> = entries.iter().map(|entry| entry.content().text()).collect();
+            let texts: Vec<_> = entries.iter().map(|entry| entry.content().text()).collect();
             assert_eq!(texts, expected);
         }
     }

@@ -124,13 +124,13 @@ struct MemoryJournal {
 
 #[async_trait]
 impl Journal for MemoryJournal {
-    async fn append(&self, added: &[Record]) -> Result<(), JournalError> {
+    async fn append(&self, added: &[Arc<Record>]) -> Result<(), JournalError> {
         let mut records = self.records.lock().unwrap();
         for record in added {
             if self.fails_after.is_some_and(|limit| records.len() >= limit) {
                 return Err(JournalError::NoSpace { path: "log".into() });
             }
-            records.push(record.clone());
+            records.push(Record::clone(record));
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ async fn while_the_answer_streams_what_was_said_is_kept() {
     talk.first(|event| matches!(event, Event::Text(_)).then_some(())).await;
     let models = talk.models.clone();
     stop(talk, &id).await;
-    let said = models.last().contents()[2].text();
+    let said = models.last().contents()[2].text().into_owned();
     assert_eq!(said, "half\n\n[This answer was interrupted here.]");
 }
 

@@ -39,10 +39,13 @@ fn lines_that_come_together_stand_behind_a_torn_one_or_not_at_all() {
     fs::write(&path, "half").unwrap();
     let mut log = AppendLog::open(&path).unwrap();
     log.append_all([]).unwrap();
-    assert!(matches!(log.append_all([b"a".as_slice(), b"b\nc"]), Err(Error::InvalidLine { .. })));
+    assert!(matches!(
+        log.append_all([b"a".to_vec(), b"b\nc".to_vec()]),
+        Err(Error::InvalidLine { .. })
+    ));
     assert_eq!(fs::read_to_string(&path).unwrap(), "half");
-    log.append_all([b"one".as_slice(), b"two\n", b""]).unwrap();
-    log.append_all([b"three".as_slice()]).unwrap();
+    log.append_all([b"one".to_vec(), b"two\n".to_vec(), Vec::new()]).unwrap();
+    log.append_all([b"three".to_vec()]).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "half\none\ntwo\n\nthree\n");
 }
 

@@ -16,7 +16,7 @@ async fn a_full_disk_stops_the_log_for_good() {
     let file = AppendLog::open(Path::new("/dev/full")).unwrap();
     let log = SessionLog::new("s", file, true);
     for _ in 0..2 {
-        let error = log.append(&[said("x")]).await.unwrap_err();
+        let error = log.append(&[said("x").into()]).await.unwrap_err();
         assert!(matches!(error, JournalError::NoSpace { .. }), "{error}");
     }
     assert!(log.sync().await.is_err());
@@ -28,11 +28,11 @@ async fn a_cancelled_append_still_writes_whole_lines_in_order() {
     let path = folder.path().join("log.jsonl");
     let log = SessionLog::new("s", AppendLog::open(&path).unwrap(), false);
     for _ in 0..50 {
-        let record = said(&"x".repeat(10_000));
-        let append = log.append(std::slice::from_ref(&record));
+        let records = [said(&"x".repeat(10_000)).into()];
+        let append = log.append(&records);
         drop(tokio::time::timeout(std::time::Duration::ZERO, append).await);
     }
-    log.append(&[said("last")]).await.unwrap();
+    log.append(&[said("last").into()]).await.unwrap();
     let text = String::from_utf8(pollux_fs::read_bytes(&path, 1 << 30).unwrap()).unwrap();
     assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
     assert!(text.lines().rev().nth(1).unwrap().contains("last"));

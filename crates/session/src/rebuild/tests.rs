@@ -567,7 +567,7 @@ fn what_is_out_of_sight_is_so_after_a_resume_and_comes_back() {
     ];
     let texts = |lines: &[&str]| -> Vec<String> {
         let (history, _) = read_lines(lines).history();
-        history.entries().iter().map(|entry| entry.content().text()).collect()
+        history.entries().iter().map(|entry| entry.content().text().into_owned()).collect()
     };
     assert_eq!(texts(&talk), ["short", "Understood. I will continue from there.", "three", "four"]);
     let whole = ["one", "two", "three", "four"];

@@ -205,7 +205,7 @@ fn results_that_gemini_cli_recorded_are_found_after_it_wrote_them_again() {
     ]
     .into();
     let texts = |lines: &[String]| -> Vec<String> {
-        history(lines).entries().iter().map(|entry| entry.content().text()).collect()
+        history(lines).entries().iter().map(|entry| entry.content().text().into_owned()).collect()
     };
     assert_eq!(texts(&lines), ["short", "three"]);
     let anew = format!(

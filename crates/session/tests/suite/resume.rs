@@ -68,7 +68,7 @@ async fn killed_in_the_middle_of_a_call_the_other_results_survive() {
     let store = store(folder.path());
     let log = store.create(None).unwrap();
     for record in [said("u", "go"), asked(&["a", "b"]), finished("b")] {
-        log.append(std::slice::from_ref(&record)).await.unwrap();
+        log.append(&[record.into()]).await.unwrap();
     }
     let id = log.session_id().to_owned();
     drop(log);
@@ -80,7 +80,7 @@ async fn killed_in_the_middle_of_a_call_the_other_results_survive() {
     assert!(answers[0].response["error"].as_str().unwrap().contains("interrupted"));
     assert_eq!(answers[1].response, json!({ "output": "done" }));
     // The session continues, and resuming gives the same conversation again.
-    log.append(&[said("u2", "go on")]).await.unwrap();
+    log.append(&[said("u2", "go on").into()]).await.unwrap();
     history.push_user(EntryId::new("u2"), vec![Part::text("go on")]);
     drop(log);
     let (_log, data) = store.resume(&store.find(&id).unwrap()).unwrap();
@@ -115,8 +115,8 @@ async fn a_call_and_its_tail_calls_are_counted_each_under_its_own_name() {
         ended("a_tail2", "third", "2"),
         ended("a", "tool", "2"),
     ];
-    for record in &records {
-        log.append(std::slice::from_ref(record)).await.unwrap();
+    for record in records {
+        log.append(&[record.into()]).await.unwrap();
     }
     let resumed = || {
         let data = store.resume(&store.find("latest").unwrap()).unwrap().1;
@@ -136,7 +136,7 @@ async fn a_call_and_its_tail_calls_are_counted_each_under_its_own_name() {
     assert_eq!(resumed(), (named(1).to_vec(), 2));
     // The message is written again when its last call has ended.
     let (log, _) = store.resume(&store.find("latest").unwrap()).unwrap();
-    log.append(&[finished("b")]).await.unwrap();
+    log.append(&[finished("b").into()]).await.unwrap();
     drop(log);
     assert_eq!(resumed(), (named(2).to_vec(), 2));
 }
@@ -146,7 +146,7 @@ async fn a_torn_last_line_costs_that_line_and_nothing_is_shortened() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
     let log = store.create(None).unwrap();
-    log.append(&[said("u", "hello")]).await.unwrap();
+    log.append(&[said("u", "hello").into()]).await.unwrap();
     let path = log.path().to_owned();
     drop(log);
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
@@ -155,7 +155,7 @@ async fn a_torn_last_line_costs_that_line_and_nothing_is_shortened() {
     let (log, data) = store.resume(&store.find("1").unwrap()).unwrap();
     assert_eq!(data.contents.len(), 1);
     assert_eq!(data.damage.len(), 1, "{:?}", data.damage);
-    log.append(&[said("u2", "again")]).await.unwrap();
+    log.append(&[said("u2", "again").into()]).await.unwrap();
     drop(log);
     let after = std::fs::read(&path).unwrap();
     assert!(after.starts_with(&before));
@@ -169,7 +169,7 @@ async fn a_resume_lists_the_same_sessions_ten_times_over() {
     let store = store(folder.path());
     for number in 0..3 {
         let log = store.create(Some(&format!("session-{number}"))).unwrap();
-        log.append(&[said("u", &format!("work {number}"))]).await.unwrap();
+        log.append(&[said("u", &format!("work {number}")).into()]).await.unwrap();
     }
     for _ in 0..10 {
         drop(store.resume(&store.find("session-1").unwrap()).unwrap());
@@ -205,11 +205,11 @@ async fn the_context_opens_the_file_once_and_never_wipes_it() {
     };
     let log = store.create(None).unwrap();
     for record in [context("c"), said("u", "hello")] {
-        log.append(std::slice::from_ref(&record)).await.unwrap();
+        log.append(&[record.into()]).await.unwrap();
     }
     drop(log);
     let (log, _) = store.resume(&store.find("latest").unwrap()).unwrap();
-    log.append(&[context("c2")]).await.unwrap();
+    log.append(&[context("c2").into()]).await.unwrap();
     drop(log);
     let (_log, data) = store.resume(&store.find("latest").unwrap()).unwrap();
     let ids: Vec<&str> = data.contents.iter().map(|(id, _)| id.as_str()).collect();

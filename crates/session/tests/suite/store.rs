@@ -205,7 +205,7 @@ async fn a_file_from_elsewhere_becomes_a_new_session() {
     let (log, data) = store.import(&path).unwrap();
     assert_ne!(data.id, "theirs");
     assert_eq!(data.contents.len(), 1);
-    log.append(&[said("u2", "more")]).await.unwrap();
+    log.append(&[said("u2", "more").into()]).await.unwrap();
     let lines = std::fs::read_to_string(log.path()).unwrap();
     assert!(lines.contains(&format!("Imported session from {}", path.display())));
     assert!(!lines.contains("\"content\":\"x\""));
