@@ -41,6 +41,13 @@ impl Fitting {
         conversation.outlet().emit(Event::ContextWillOverflow { estimated, remaining }).await;
         let fits_alone = estimated <= limits.context;
         let is_hopeless = !fits_alone && conversation.take_back().await.map_err(NoRoom::Log)?;
+        // A prompt that was cancelled before this check stays in the conversation, and may be too
+        // long itself: no later prompt would fit.
+        while is_hopeless && conversation.load().estimate() > limits.context {
+            if !conversation.take_back().await.map_err(NoRoom::Log)? {
+                break;
+            }
+        }
         let kind = if is_hopeless { ModelErrorKind::Invalid } else { ModelErrorKind::TooLong };
         let message = format!(
             "The prompt is about {estimated} tokens long, but only {remaining} of the {} tokens of {} are free in this conversation. \

@@ -1,7 +1,8 @@
 //! Prompts and results that do not fit into the model's context.
 
 use pollux_protocol::{
-    Event, ModelError, ModelErrorKind, ModelLimits, Part, PromptOutcome, Record, ToolOutput,
+    EntryId, Event, ModelError, ModelErrorKind, ModelLimits, Part, PromptOutcome, Record,
+    ToolOutput,
 };
 use pollux_scripted::{FakeTool, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
@@ -46,6 +47,25 @@ async fn a_prompt_that_does_not_fit_is_not_sent_and_is_no_part_of_the_conversati
     assert_eq!(talk.models.last().last_texts(), ["short"]);
     assert!(talk.models.last().all_text().len() < LETTERS / 2);
     talk.assert_replays();
+}
+
+/// A prompt stays in the conversation if it is cancelled before its length is known.
+#[tokio::test]
+async fn a_cancelled_prompt_that_does_not_fit_is_taken_back_with_the_next_one() {
+    let mut stage = Stage { compression: 0.0, ..small([reply().text("hello")]) };
+    for (id, text) in [(EntryId::CONTEXT, "context"), ("u1", "earlier")] {
+        stage.history.push_user(EntryId::new(id), vec![Part::text(text)]);
+    }
+    stage.history.push_model(EntryId::new("m1"), vec![Part::text("answer")]);
+    for id in ["u2", "u3"] {
+        stage.history.push_user(EntryId::new(id), vec![Part::text("x".repeat(LETTERS))]);
+    }
+    let talk = stage.start();
+    assert_eq!(failure(talk.prompt("one").await).kind, ModelErrorKind::Invalid);
+    talk.done("two").await;
+    let sent = talk.models.last().all_text();
+    assert!(sent.contains("earlier") && sent.contains("two"), "{}", sent.len());
+    assert!(sent.len() < LETTERS, "{}", sent.len());
 }
 
 #[tokio::test]
