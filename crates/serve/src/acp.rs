@@ -14,6 +14,7 @@ mod content;
 mod costs;
 mod errors;
 mod files;
+mod folders;
 mod forms;
 mod initialize;
 mod input;

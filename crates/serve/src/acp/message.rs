@@ -1,7 +1,10 @@
 //! Messages of JSON-RPC 2.0 as a client sends them, one per line. Pure.
 
+use std::fmt;
+
 use agent_client_protocol_schema::v1::{Error, RequestId};
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
 /// A message of the client. Parameters and results are not parsed yet.
@@ -81,9 +84,51 @@ impl Message {
         }
     }
 
+    /// Reads the beginning of a message that is too long. A request is answered with an error, and
+    /// an answer counts as one.
+    pub(crate) fn cut_off(head: &[u8]) -> Self {
+        let mut known = KnownFields::default();
+        // The end is missing, so that there is always an error.
+        drop(serde_json::Deserializer::from_slice(head).deserialize_map(&mut known));
+        let error = Error::invalid_request().data(serde_json::json!("the message is too long"));
+        match known {
+            KnownFields { id: Some(id), has_method: false } => {
+                Self::Response { id, result: Err(error) }
+            }
+            KnownFields { id, .. } => Self::Invalid { id: id.unwrap_or(RequestId::Null), error },
+        }
+    }
+
     fn invalid(id: RequestId, reason: &impl ToString) -> Self {
         let error = Error::invalid_request().data(serde_json::json!(reason.to_string()));
         Self::Invalid { id, error }
+    }
+}
+
+/// Fields at the beginning of a message that was cut off.
+#[derive(Default)]
+struct KnownFields {
+    id: Option<RequestId>,
+    has_method: bool,
+}
+
+impl<'de> Visitor<'de> for &mut KnownFields {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<&str>()? {
+            self.has_method |= name == "method";
+            if name == "id" {
+                self.id = Some(fields.next_value()?);
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -141,6 +186,27 @@ mod tests {
             "]".repeat(1 << 20)
         );
         assert_eq!(kind(&deep), "notification a");
+    }
+
+    #[test]
+    fn a_message_that_was_cut_off_has_its_id() {
+        for (head, expected) in [
+            (r#"{"jsonrpc":"2.0","id":7,"method":"a","params":{"x":"yyy"#, "invalid 7"),
+            (r#"{"id":"x","params":[[[[{"#, "response x"),
+            (r#"{"method":"a","params":{"id":3,"#, "invalid null"),
+            (r#"{"id":8,"result":{"content":"yyy"#, "response 8"),
+            (r#"{"id":{"a":1},"result":"yy"#, "invalid null"),
+            (r#"{"\u0069d":8,"result":"yy"#, "invalid null"),
+            ("[1,2", "invalid null"),
+            ("", "invalid null"),
+        ] {
+            let kind = match Message::cut_off(head.as_bytes()) {
+                Message::Invalid { id, .. } => format!("invalid {id}"),
+                Message::Response { id, result: Err(_) } => format!("response {id}"),
+                other => format!("{other:?}"),
+            };
+            assert_eq!(kind, expected, "{head}");
+        }
     }
 
     #[test]

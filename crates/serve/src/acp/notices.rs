@@ -2,12 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_client_protocol_schema::v1::{Notice, NoticeSeverity, SessionId, SessionUpdate};
+use agent_client_protocol_schema::v1::{
+    McpServer, Notice, NoticeSeverity, SessionId, SessionUpdate,
+};
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{Notices, Severity};
 
 use super::connection::Connection;
 use super::content;
 
+/// Maximum number of servers that a message names.
+const NAMED_SERVERS: usize = 10;
 /// Maximum number of messages that wait until the client knows the session.
 const WAITING: usize = 100;
 
@@ -96,17 +101,39 @@ impl Notices for ClientNotices {
             self.log.notice(severity, text);
         }
         let is_kept = match &mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(waiting) if waiting.len() < WAITING => {
-                waiting.push((severity, text.to_owned()));
+            Some(waiting) => {
+                // A session is prepared again when its user has decided about the folder.
+                let is_known = waiting.iter().any(|(_, known)| known == text);
+                if !is_known && waiting.len() < WAITING {
+                    waiting.push((severity, text.to_owned()));
+                }
                 true
             }
-            Some(_) => true,
             None => false,
         };
         if !is_kept {
             self.show(severity, text);
         }
     }
+}
+
+/// Returns the message about servers that the client passes and that are not used.
+pub(crate) fn unavailable(servers: &[McpServer]) -> String {
+    let name = |server: &McpServer| match server {
+        McpServer::Http(server) => server.name.clone(),
+        McpServer::Sse(server) => server.name.clone(),
+        McpServer::Stdio(server) => server.name.clone(),
+        _ => "(unknown kind)".to_owned(),
+    };
+    let named = servers.iter().take(NAMED_SERVERS);
+    let mut names: Vec<String> = named.map(|server| one_line(&name(server))).collect();
+    if servers.len() > NAMED_SERVERS {
+        names.push(format!("and {} more", servers.len() - NAMED_SERVERS));
+    }
+    format!(
+        "MCP servers are not available in this version of Pollux yet. Not used: {}.",
+        names.join(", ")
+    )
 }
 
 /// Returns a message without the mark of its severity, if it has one.

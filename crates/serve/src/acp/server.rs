@@ -1,6 +1,6 @@
 //! The agent: reads messages, and passes them on to sessions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,6 @@ use agent_client_protocol_schema::v1::{
 };
 use futures::FutureExt;
 use pollux_fs::EntryKind;
-use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{Notices as _, SessionEntry, SessionRequest, SessionStart, Sessions};
 use serde_json::Value;
 use tokio::sync::mpsc::error::TrySendError;
@@ -26,9 +25,11 @@ use tokio::task::JoinSet;
 use super::authenticate::Credentials;
 use super::connection::Connection;
 use super::errors;
+use super::folders::KnownFolders;
 use super::initialize::{self, Initialize};
 use super::input::{InputLine, lines};
 use super::message::{Message, Params};
+use super::notices;
 use super::opening::{Kind, SessionContext};
 use super::options::SetModel;
 use super::outbox::{ClientGone, Outbox};
@@ -36,7 +37,7 @@ use super::outcome::DescribeOutcome;
 use super::session::{Session, SessionCommand};
 
 /// Maximum number of requests that open or list sessions at the same time.
-const OPENING: usize = 32;
+const STARTING: usize = 32;
 /// Maximum number of open sessions.
 const SESSIONS: usize = 200;
 /// Maximum number of messages that wait for a session.
@@ -82,8 +83,10 @@ impl AcpServer {
             server: self,
             connection,
             open: HashMap::new(),
+            coming: HashSet::new(),
+            folders: Arc::default(),
             tasks: JoinSet::new(),
-            opening: 0,
+            starting: 0,
             generations: 0,
             credentials: Credentials::default(),
         };
@@ -91,6 +94,8 @@ impl AcpServer {
         tokio::pin!(stop);
         loop {
             tokio::select! {
+                // Whatever has ended is known before the next message.
+                biased;
                 () = &mut stop => break,
                 () = outbox.gone() => break,
                 Some(done) = agent.tasks.join_next() => agent.done(done.ok()),
@@ -119,13 +124,12 @@ struct Entry {
     generation: u64,
 }
 
-/// Session that a task has opened, if it has opened one.
-type Opened = Option<(SessionId, Box<Session>)>;
-
 /// End of a task.
 enum Done {
-    /// A request was answered, and it has opened a session or not.
-    Answered(Opened),
+    /// A request was answered.
+    Answered,
+    /// A session was opened, or could not be opened.
+    Opened(SessionId, Option<Box<Session>>),
     /// A session has ended.
     Ended(SessionId, u64),
 }
@@ -135,9 +139,12 @@ struct Agent {
     server: AcpServer,
     connection: Arc<Connection>,
     open: HashMap<SessionId, Entry>,
+    /// Sessions that are being opened.
+    coming: HashSet<SessionId>,
+    folders: Arc<KnownFolders>,
     tasks: JoinSet<Done>,
     /// Number of tasks that open or list sessions.
-    opening: usize,
+    starting: usize,
     /// Number of sessions so far.
     generations: u64,
     credentials: Credentials,
@@ -147,10 +154,7 @@ impl Agent {
     async fn take(&mut self, line: InputLine) -> Result<(), ClientGone> {
         let message = match line {
             InputLine::Whole(line) => Message::read(&line),
-            InputLine::TooLong => {
-                let error = Error::invalid_request().data(Value::from("the message is too long"));
-                Message::Invalid { id: RequestId::Null, error }
-            }
+            InputLine::TooLong(head) => Message::cut_off(&head),
         };
         match message {
             Message::Request { id, method, params } => {
@@ -298,9 +302,13 @@ impl Agent {
         (folder, further): (PathBuf, Vec<PathBuf>),
         servers: &[McpServer],
     ) -> Result<(), Error> {
-        if self.open.len() >= SESSIONS {
+        if self.open.len() >= SESSIONS && !self.open.contains_key(&session) {
             return Err(errors::internal("Too many sessions are open."));
         }
+        if self.coming.contains(&session) {
+            return Err(errors::internal("The session is being opened already."));
+        }
+        self.check_room()?;
         check_folder(&folder)?;
         further.iter().try_for_each(|folder| check_folder(folder))?;
         let template = self.server.options.request.clone();
@@ -315,25 +323,32 @@ impl Agent {
             self.server.options.describe_failure,
         ));
         if !servers.is_empty() {
-            context.notices.warning(&unavailable(servers));
+            context.notices.warning(&notices::unavailable(servers));
         }
+        self.folders.remember(&session.0, &context.request.folder);
+        self.coming.insert(session.clone());
         let before = self.open.remove(&session).map(|entry| entry.ended);
-        self.start(id.clone(), async move {
+        let request = id.clone();
+        let opening = async move {
             if let Some(ended) = before {
                 // Removing the entry has closed the inbox, which ends the session.
                 drop(ended.await);
             }
-            context.open(id, kind).await.map(|opened| Some((session, Box::new(opened))))
-        })
+            context.open(request, kind).await.map(Box::new)
+        };
+        self.start(id, opening, move |opened| Done::Opened(session, opened));
+        Ok(())
     }
 
     fn list(&mut self, id: RequestId, request: ListSessionsRequest) -> Result<(), Error> {
         let template = self.server.options.request.clone();
         let folder = request.cwd.unwrap_or_else(|| template.folder.clone());
         check_folder(&folder)?;
+        self.check_room()?;
         let sessions = Arc::clone(&self.server.sessions);
-        let connection = Arc::clone(&self.connection);
-        self.start(id.clone(), async move {
+        let (connection, folders) = (Arc::clone(&self.connection), Arc::clone(&self.folders));
+        let request = id.clone();
+        let listing = async move {
             let template = SessionRequest { folder: folder.clone(), ..template };
             let listed = sessions.list(template).await;
             let mut listed = listed.map_err(|error| errors::opening(&error))?;
@@ -341,61 +356,78 @@ impl Agent {
             // The latest first, as in the lists of editors.
             listed.sort_by(|a, b| b.last_updated.cmp(&a.last_updated));
             let info = |entry: &SessionEntry| {
+                folders.remember(&entry.id, &folder);
                 let title = Some(entry.title().to_owned()).filter(|title| !title.is_empty());
                 SessionInfo::new(entry.id.clone(), folder.clone())
                     .title(title)
                     .updated_at(entry.last_updated.clone())
             };
             let response = ListSessionsResponse::new(listed.iter().map(info).collect());
-            answered(connection.answer(id, Ok(response)).await)
-        })
+            sent(connection.answer(request, Ok(response)).await)
+        };
+        self.start(id, listing, |_| Done::Answered);
+        Ok(())
     }
 
     fn delete(&mut self, id: RequestId, request: DeleteSessionRequest) -> Result<(), Error> {
         let session = request.session_id;
-        if self.open.contains_key(&session) {
+        if self.open.contains_key(&session) || self.coming.contains(&session) {
             return Err(errors::internal("The session is open. Close it first."));
         }
+        self.check_room()?;
         let template = self.server.options.request.clone();
+        let folder = self.folders.of(&session.0).unwrap_or_else(|| template.folder.clone());
+        let template = SessionRequest { folder, ..template };
         let (sessions, connection) =
             (Arc::clone(&self.server.sessions), Arc::clone(&self.connection));
-        self.start(id.clone(), async move {
+        let request = id.clone();
+        let deleting = async move {
             let deleted = sessions.delete(template, &session.0).await;
             deleted.map_err(|error| errors::opening(&error))?;
-            answered(connection.answer(id, Ok(DeleteSessionResponse::new())).await)
-        })
+            sent(connection.answer(request, Ok(DeleteSessionResponse::new())).await)
+        };
+        self.start(id, deleting, |_| Done::Answered);
+        Ok(())
     }
 
-    /// Starts a task that answers a request. Its error is the answer if it fails.
-    fn start(
-        &mut self,
-        id: RequestId,
-        task: impl Future<Output = Result<Opened, Error>> + Send + 'static,
-    ) -> Result<(), Error> {
-        if self.opening >= OPENING {
+    /// Checks that another task may start.
+    fn check_room(&self) -> Result<(), Error> {
+        if self.starting >= STARTING {
             return Err(errors::internal("Too many requests wait for an answer."));
         }
-        self.opening += 1;
+        Ok(())
+    }
+
+    /// Starts a task that answers a request. If it fails, its error is the answer. `done` gets the
+    /// result; `None` after a failure.
+    fn start<T: Send + 'static>(
+        &mut self,
+        id: RequestId,
+        task: impl Future<Output = Result<T, Error>> + Send + 'static,
+        done: impl FnOnce(Option<T>) -> Done + Send + 'static,
+    ) {
+        self.starting += 1;
         let connection = Arc::clone(&self.connection);
         self.tasks.spawn(async move {
             let result = AssertUnwindSafe(task).catch_unwind().await;
             let error = match result {
-                Ok(Ok(opened)) => return Done::Answered(opened),
+                Ok(Ok(result)) => return done(Some(result)),
                 Ok(Err(error)) => error,
                 Err(_) => errors::internal("This is a bug in Pollux."),
             };
             // A client that is gone needs no answer.
             drop(connection.answer::<()>(id, Err(error)).await);
-            Done::Answered(None)
+            done(None)
         });
-        Ok(())
     }
 
     fn done(&mut self, done: Option<Done>) {
         match done {
-            Some(Done::Answered(opened)) => {
-                self.opening -= 1;
-                if let Some((id, session)) = opened {
+            Some(Done::Answered) => self.starting -= 1,
+            Some(Done::Opened(id, session)) => {
+                self.starting -= 1;
+                self.coming.remove(&id);
+                if let Some(session) = session {
                     self.run(id, *session);
                 }
             }
@@ -434,9 +466,8 @@ fn json(value: &impl serde::Serialize) -> Result<Value, Error> {
     serde_json::to_value(value).map_err(|error| errors::internal(error.to_string()))
 }
 
-/// Returns the result of a task that opens no session.
-fn answered(sent: Result<(), ClientGone>) -> Result<Opened, Error> {
-    sent.map(|()| None).map_err(|ClientGone| errors::stopped())
+fn sent(sent: Result<(), ClientGone>) -> Result<(), Error> {
+    sent.map_err(|ClientGone| errors::stopped())
 }
 
 /// Checks the folder of a session.
@@ -450,19 +481,4 @@ fn check_folder(folder: &Path) -> Result<(), Error> {
         Ok(_) => Err(errors::unusable(format!("{shown} is not a folder"))),
         Err(error) => Err(errors::unusable(error.to_string())),
     }
-}
-
-/// Returns the message about servers that the client passes and that are not used.
-fn unavailable(servers: &[McpServer]) -> String {
-    let name = |server: &McpServer| match server {
-        McpServer::Http(server) => server.name.clone(),
-        McpServer::Sse(server) => server.name.clone(),
-        McpServer::Stdio(server) => server.name.clone(),
-        _ => "(unknown kind)".to_owned(),
-    };
-    let names: Vec<String> = servers.iter().map(|server| one_line(&name(server))).collect();
-    format!(
-        "MCP servers are not available in this version of Pollux yet. Not used: {}.",
-        names.join(", ")
-    )
 }
