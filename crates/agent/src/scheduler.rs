@@ -233,6 +233,7 @@ impl Scheduler<'_> {
             description: invocation.describe(),
             kind: tool.kind(),
             locations: effects.locations(),
+            first_line: invocation.first_line(),
             effects: effects.clone(),
             is_markdown: tool.renders_markdown(),
         };

@@ -55,8 +55,22 @@ pub fn headless(called_as: &str) -> CommandSet {
     CommandSet::new(general(called_as))
 }
 
-/// Returns all slash commands, for a conversation at the terminal.
-pub(crate) fn interactive(
+/// Returns the slash commands of a session: all of them if it has a user.
+pub(crate) fn of(
+    setup: &Setup,
+    session_id: &str,
+    statistics: &Arc<Statistics>,
+    hooks: &Hooks,
+    state: &SessionState,
+) -> CommandSet {
+    if setup.is_interactive() {
+        interactive(setup, session_id, statistics, hooks, state)
+    } else {
+        headless(&setup.input.called_as)
+    }
+}
+
+fn interactive(
     setup: &Setup,
     session_id: &str,
     statistics: &Arc<Statistics>,

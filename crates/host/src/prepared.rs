@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_agent::{PinnedContext, Spending};
 use pollux_protocol::{
-    ApprovalMode, ModelListing, Models, Part, PreparedSession, PromptSource, ResumedState,
-    RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
+    ApprovalMode, CommandSet, ModelListing, Models, Part, PreparedSession, PromptSource,
+    ResumedState, RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
 };
 
 use crate::assemble::Launch;
@@ -74,11 +74,7 @@ impl Prepared {
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let (reporter, reports) = reports::channel();
         let state = SessionState::new(&setup, &id, reporter);
-        let commands = if setup.is_interactive() {
-            commands::interactive(&setup, &id, &statistics, &hooks, &state)
-        } else {
-            commands::headless(&setup.input.called_as)
-        };
+        let commands = commands::of(&setup, &id, &statistics, &hooks, &state);
         let agent = setup.start(Launch {
             models: Arc::clone(&models),
             log: Arc::clone(&log),
@@ -142,6 +138,17 @@ impl PreparedSession for Prepared {
 
     fn models(&self) -> BoxFuture<'static, Vec<ModelListing>> {
         listed(&self.models)
+    }
+
+    async fn commands(&self) -> Result<CommandSet, SessionsError> {
+        let (setup, id) = (Arc::clone(&self.setup), self.chosen.id.clone());
+        let statistics = Arc::clone(&self.chosen.statistics);
+        let listing = move || {
+            let state = SessionState::new(&setup, &id, reports::channel().0);
+            let hooks = setup.hooks(&id, None);
+            Ok(commands::of(&setup, &id, &statistics, &hooks, &state))
+        };
+        Ok(blocking(listing).await?)
     }
 
     fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError> {

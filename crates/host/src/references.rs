@@ -89,6 +89,7 @@ impl Expander {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
             let (git, piped) = match source {
                 PromptSource::Typed => (false, 0),
+                PromptSource::Linked => (ignore.git, 0),
                 PromptSource::Piped { typed } => (ignore.git, prompt.len().saturating_sub(typed)),
             };
             let kept = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions { git, ..ignore });
@@ -140,8 +141,8 @@ struct References<'a> {
     rules: &'a IgnoreRules,
     /// Ignore rules for explicitly named paths. In a typed prompt Git's ignore files are not among
     /// them: they are about commits and must not keep the user from showing a file. Files that hide
-    /// content from models always count. In a piped prompt all ignore files count, because its
-    /// author is unknown.
+    /// content from models always count. In a piped prompt and for links all ignore files count,
+    /// because their author is unknown.
     kept: &'a IgnoreRules,
     /// True if a name without a file at its path is searched for: the setting
     /// `context.fileFiltering.enableRecursiveFileSearch`.

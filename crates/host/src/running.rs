@@ -62,13 +62,18 @@ impl RunningSession for OpenSession {
         Ok(page.map_err(|error| SessionFailure::general(&error))?)
     }
 
-    fn expand_with(
+    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+        let expander = Expander::new(&self.setup, PromptSource::Typed);
+        Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
+    }
+
+    fn expand_links(
         &self,
-        prompt: String,
+        links: String,
         allowed: Vec<PathBuf>,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
-        let expander = Expander::new(&self.setup, PromptSource::Typed).allowing(&allowed);
-        Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
+        let expander = Expander::new(&self.setup, PromptSource::Linked).allowing(&allowed);
+        Box::pin(async move { expander.expand(&links).await.map_err(SessionsError::from) })
     }
 
     fn is_readable(&self, path: &Path) -> bool {

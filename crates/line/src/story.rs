@@ -197,6 +197,7 @@ mod tests {
             description: path.to_owned(),
             kind: ToolKind::Read,
             locations: Vec::new(),
+            first_line: None,
             effects: Effects::default(),
             is_markdown: true,
         }))

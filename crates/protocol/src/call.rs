@@ -129,6 +129,8 @@ pub struct PreparedCall {
     pub kind: ToolKind,
     /// Absolute paths of the files and folders that the call touches.
     pub locations: Vec<PathBuf>,
+    /// Line, from 1, at which the call begins in the first location.
+    pub first_line: Option<u64>,
     /// Declared effects.
     pub effects: Effects,
     /// True if the result is Markdown.

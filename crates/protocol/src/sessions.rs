@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentHandle, ApprovalMode, Files, LocalFiles, ModelListing, Notices, Observer, Operator, Part,
-    SessionsError, SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, CommandSet, Files, LocalFiles, ModelListing, Notices, Observer,
+    Operator, Part, SessionsError, SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
 };
 
 /// Start of a session.
@@ -185,18 +185,18 @@ pub trait RunningSession: Send + Sync {
     ///
     /// # Errors
     /// The message for the user if a file that the prompt names cannot be read.
-    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
-        self.expand_with(prompt, Vec::new())
-    }
+    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
-    /// Expands the `@path`s of a prompt, like [`Self::expand`]. Also reads paths outside of the
-    /// workspace that the user has allowed for this prompt.
+    /// Expands `@path`s that stand for the links of a prompt, like [`Self::expand`], except that
+    /// ignored files are left out: a program may have added the links, such as an editor that adds
+    /// the file in view. Also reads paths outside of the workspace that the user has allowed for
+    /// this prompt.
     ///
     /// # Errors
     /// The errors of [`Self::expand`].
-    fn expand_with(
+    fn expand_links(
         &self,
-        prompt: String,
+        links: String,
         allowed: Vec<PathBuf>,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
@@ -260,6 +260,8 @@ impl SessionEntry {
 pub enum PromptSource {
     /// The user typed the whole prompt.
     Typed,
+    /// A program wrote the references, such as an editor.
+    Linked,
     /// Part of the prompt came through a pipe.
     Piped {
         /// Number of bytes at the end of the prompt that the user typed.
@@ -280,6 +282,13 @@ pub trait PreparedSession: Send + Sync {
 
     /// Returns the models that can be requested, like [`RunningSession::models`].
     fn models(&self) -> BoxFuture<'static, Vec<ModelListing>>;
+
+    /// Returns the slash commands that the session will have, for a list of them: they act on
+    /// nothing before it runs.
+    ///
+    /// # Errors
+    /// The message for the user if they cannot be determined.
+    async fn commands(&self) -> Result<CommandSet, SessionsError>;
 
     /// Checks that settings and trust allow an approval mode, like [`RunningSession::check_mode`].
     ///

@@ -471,6 +471,12 @@ pub trait Invocation: Send + Sync {
     /// Returns a description in one line, for the user.
     fn describe(&self) -> String;
 
+    /// Returns the line, from 1, at which the call begins in the first of its files; `None` if it
+    /// concerns the whole file.
+    fn first_line(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns the details that a user must see before approving the call. The method may read
     /// files, such as the file that will change, and remembers their state: `run` refuses if the
     /// state has changed since then. `side_models` belong to the agent that made the call.

@@ -50,7 +50,10 @@ pub(crate) fn write(
     bytes: &[u8],
     options: &WriteOptions,
 ) -> Result<Fingerprint, Error> {
-    let (text, _) = pollux_fs::decode(bytes);
+    let (mut text, format) = pollux_fs::decode(bytes);
+    if format.bom {
+        text.insert(0, '\u{feff}');
+    }
     let written = files.write(path, &text);
     match written.map_err(|error| Error::from_io(path.to_path_buf(), error))? {
         TextWritten::Taken => Ok(Fingerprint::of_bytes(text.as_bytes(), None)),

@@ -124,7 +124,8 @@ impl Tool for ReadFileTool {
                 "File path '{path}' is ignored by configured ignore patterns."
             )));
         }
-        Ok(Box::new(ReadFile { context: Arc::clone(&self.context), path, range }))
+        let first_line = params.start_line;
+        Ok(Box::new(ReadFile { context: Arc::clone(&self.context), path, range, first_line }))
     }
 }
 
@@ -132,6 +133,7 @@ struct ReadFile {
     context: Arc<ToolContext>,
     path: RealPath,
     range: LineRange,
+    first_line: Option<u64>,
 }
 
 #[async_trait]
@@ -142,6 +144,10 @@ impl Invocation for ReadFile {
 
     fn describe(&self) -> String {
         self.context.workspace.get().display_path(&self.path)
+    }
+
+    fn first_line(&self) -> Option<u64> {
+        self.first_line
     }
 
     async fn run(&self, run: RunContext) -> ToolOutput {

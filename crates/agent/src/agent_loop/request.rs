@@ -132,6 +132,11 @@ impl AgentLoop {
         let copied = self.instruction.copy_to(self.instruction_copy.as_deref()).await;
         copied.map_err(PromptOutcome::Failed)?;
         let answer = self.chat.ask(choice, request, self.guard.is_on(), run.cancel).await;
+        // Some vendors do not report the usage of every answer.
+        if let Some(usage) = answer.turn.usage {
+            let (model, context) = (answer.model.clone(), choice.limits.context);
+            self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
+        }
         match answer.interference.clone() {
             Some(Interference::Stopped(reason)) => {
                 self.conversation.answer_cut_short(answer).await?;
@@ -144,7 +149,7 @@ impl AgentLoop {
             Some(Interference::Blocked(_)) | None => {}
         }
         match answer.end {
-            Ok(()) => Ok(Answered::Calls(self.take_answer(answer, choice, run).await?)),
+            Ok(()) => Ok(Answered::Calls(self.take_answer(answer, run).await?)),
             Err(ref error) => {
                 let outcome = match error.kind {
                     ModelErrorKind::Cancelled => PromptOutcome::Cancelled,
@@ -210,13 +215,9 @@ impl AgentLoop {
     async fn take_answer(
         &mut self,
         answer: Answer,
-        choice: &Choice,
         run: &mut PromptRun<'_>,
     ) -> Result<Vec<Call>, End> {
-        // Some vendors do not report the usage of every answer.
-        if let Some(usage) = answer.turn.usage {
-            let (model, context) = (answer.model.clone(), choice.limits.context);
-            self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
+        if answer.turn.usage.is_some() {
             self.fitting.answered();
         }
         run.finish.clone_from(&answer.turn.finish);

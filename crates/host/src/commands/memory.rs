@@ -68,8 +68,8 @@ impl Command for MemoryCommand {
             (verb.to_owned(), rest.trim().to_owned(), Arc::clone(&self.memory));
         let inbox = self.inbox.clone();
         let work = move || match (verb.as_str(), rest.as_str()) {
-            ("" | "list", "") => Ok(memory.list()),
-            ("show", "") => Ok(memory.show()),
+            ("list", "") => Ok(memory.list()),
+            ("" | "show", "") => Ok(memory.show()),
             ("refresh" | "reload", "") => Ok(memory.reload()),
             ("inbox", words) => sort_out(inbox.as_ref(), &memory, words),
             ("add", fact) if !fact.is_empty() => memory.add(fact),

@@ -42,6 +42,7 @@ impl Watched {
             description: format!("make {id}"),
             kind: ToolKind::Execute,
             locations: Vec::new(),
+            first_line: None,
             effects: Effects::default(),
             is_markdown: false,
         })));

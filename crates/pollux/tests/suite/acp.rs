@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{ReplyGate, Signal, reply};
+use pollux_testkit::{Endpoint, ReplyGate, Signal, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -59,6 +59,18 @@ fn a_prompt_is_answered_piece_by_piece() {
     assert_eq!(usage["cost"]["currency"], "USD");
     assert!(usage["size"].as_u64().unwrap() > 100_000, "{usage}");
     client.end().assert_code(0);
+}
+
+#[test]
+fn the_tokens_of_an_unusable_answer_are_counted() {
+    let stage = Stage::new();
+    stage
+        .server
+        .answer_with(Endpoint::StreamGenerateContent, |_| reply().finish("SAFETY").usage(100, 7));
+    let (mut client, session) = Client::with_session(&stage);
+    let id = client.prompt(&session, "hi");
+    let count = json!({"input_tokens": 100, "output_tokens": 7});
+    assert_eq!(client.answer(id).unwrap()["_meta"]["quota"]["token_count"], count);
 }
 
 #[test]
@@ -278,6 +290,9 @@ fn an_untrusted_folder_is_decided_about_with_the_first_prompt() {
         let mut client = Client::of(program.args(["-m", MODEL]));
         client.initialize(json!({}));
         let session = client.new_session(&stage);
+        // The commands do not wait for the decision.
+        let listed = client.update("available_commands_update")["availableCommands"].to_string();
+        assert!(listed.contains("compress") && !listed.contains("quit"), "{listed}");
         let yolo = json!({"sessionId": session, "modeId": "yolo"});
         let prompt = client.prompt(&session, "go");
         let asked = client.asked("session/request_permission");
@@ -334,6 +349,8 @@ fn errors_are_those_of_gemini_cli() {
     ] {
         let error = client.call(method, params).unwrap_err();
         assert_eq!((&error["code"], &error["message"]), (&json!(code), &json!(message)));
+        let details = error["data"]["details"].as_str().unwrap_or_default();
+        assert!(!details.starts_with("Error "), "{details}");
     }
     client.end().assert_code(0);
 }

@@ -109,6 +109,49 @@ fn a_link_to_nothing_is_reported_and_the_prompt_is_sent() {
 }
 
 #[test]
+fn a_link_to_an_ignored_file_is_sent_as_text() {
+    let stage = Stage::with([reply().text("hm")]);
+    stage.home.project_file(".git/HEAD", "ref: refs/heads/main\n");
+    stage.home.project_file(".gitignore", "secrets.txt\n").project_file("secrets.txt", "hush\n");
+    let (mut client, session) = client_with(&stage, "{}");
+    let link = json!({"type": "resource_link", "name": "x", "uri": "file://secrets.txt"});
+    let id = prompt(&mut client, &session, json!([{"type": "text", "text": "see "}, link]));
+    let (messages, result) = client.answer_with(id);
+    assert_eq!(result.unwrap()["stopReason"], "end_turn");
+    let thoughts = text_of(&messages, "agent_thought_chunk");
+    assert!(thoughts.contains("secrets.txt: ignored; sent as text."), "{thoughts}");
+    let body = stage.requests()[0].body.to_string();
+    assert!(body.contains("@secrets.txt") && !body.contains("hush"), "{body}");
+}
+
+#[test]
+fn an_editor_with_unsaved_changes_that_cannot_be_written_to_keeps_them() {
+    let edit = |old: &str, new: &str| {
+        let change = json!({"file_path": "a.txt", "old_string": old, "new_string": new,
+                            "instruction": "change it"});
+        reply().call("replace", change)
+    };
+    let stage = Stage::with([edit("unsaved", "x"), edit("on disk", "written"), reply().text("x")]);
+    stage.home.project_file("a.txt", "on disk\n");
+    let (mut client, session) = client_with(&stage, r#"{"fs": {"readTextFile": true}}"#);
+    let yolo = json!({"sessionId": session, "modeId": "yolo"});
+    client.call("session/set_mode", yolo).unwrap();
+    client.prompt(&session, "change it");
+    loop {
+        let asked = client.until(|message| !message["id"].is_null()).pop().unwrap();
+        if asked["method"] != "fs/read_text_file" {
+            break;
+        }
+        // The user saves the file after the first call.
+        let saved = stage.requests().len() > 1;
+        client.respond(&asked, json!({"content": if saved { "on disk\n" } else { "unsaved\n" }}));
+    }
+    let body = stage.requests()[1].body.to_string();
+    assert!(body.contains("the user must save the file first"), "{body}");
+    assert_eq!(stage.home.read_project_file("a.txt"), "written\n");
+}
+
+#[test]
 fn unsaved_changes_are_what_tools_read_and_write() {
     let stage = Stage::with([
         reply().call("read_file", json!({"file_path": "a.txt"})),
@@ -156,6 +199,72 @@ fn unsaved_changes_are_what_tools_read_and_write() {
     assert_eq!(stage.home.read_project_file("a.txt"), "on disk\n");
     let body = stage.requests()[1].body.to_string();
     assert!(body.contains("unsaved") && !body.contains("on disk"), "{body}");
+}
+
+/// Lets the model replace `two` by `2` in a file of which the client has this text. Returns the
+/// text that the client has then.
+fn replaced(stage: &Stage, mut buffer: String) -> String {
+    let (mut client, session) = client_with(stage, FILES);
+    let yolo = json!({"sessionId": session, "modeId": "yolo"});
+    client.call("session/set_mode", yolo).unwrap();
+    client.prompt(&session, "change it");
+    loop {
+        let message = client.until(|message| !message["id"].is_null()).pop().unwrap();
+        match message["method"].as_str() {
+            Some("fs/read_text_file") => client.respond(&message, json!({"content": buffer})),
+            Some("fs/write_text_file") => {
+                buffer = message["params"]["content"].as_str().unwrap().to_owned();
+                client.respond(&message, Value::Null);
+            }
+            _ => return buffer,
+        }
+    }
+}
+
+fn replacing() -> Stage {
+    let change = json!({"file_path": "a.txt", "old_string": "two", "new_string": "2",
+                        "instruction": "change it"});
+    // The second change finds the text that the first one has written.
+    let back = json!({"file_path": "a.txt", "old_string": "2", "new_string": "zwei",
+                      "instruction": "change it"});
+    Stage::with([
+        reply().call("replace", change),
+        reply().call("replace", back),
+        reply().text("done"),
+    ])
+}
+
+#[test]
+fn an_edit_of_unsaved_text_changes_nothing_else() {
+    for text in [
+        "one\ntwo\n",
+        "one\ntwo",
+        "one\r\ntwo\r\n",
+        "one\r\ntwo\nthree\r\n",
+        "\u{feff}one\ntwo\n",
+        "\u{feff}one\r\ntwo",
+        "one\u{2028}two\n",
+    ] {
+        for on_disk in ["one\ntwo\n", "\u{feff}two\r\n"] {
+            let stage = replacing();
+            stage.home.project_file("a.txt", on_disk);
+            assert_eq!(replaced(&stage, text.to_owned()), text.replace("two", "zwei"), "{text:?}");
+            assert_eq!(stage.home.read_project_file("a.txt"), on_disk);
+        }
+    }
+}
+
+#[test]
+fn files_in_other_encodings_are_not_the_clients() {
+    let utf16: Vec<u8> = "\u{feff}two\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let expected: Vec<u8> = "\u{feff}zwei\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (before, after) in [(utf16, expected), (b"caf\xe9 two\n".into(), b"caf\xe9 zwei\n".into())]
+    {
+        let stage = replacing();
+        stage.home.project_file("a.txt", before);
+        assert_eq!(replaced(&stage, "garbage".to_owned()), "garbage");
+        assert_eq!(std::fs::read(stage.home.project().join("a.txt")).unwrap(), after);
+    }
 }
 
 #[test]

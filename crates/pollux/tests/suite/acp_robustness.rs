@@ -72,6 +72,7 @@ fn a_client_that_closes_its_end_ends_the_agent() {
 #[test]
 fn a_client_that_does_not_read_cannot_keep_the_agent_alive() {
     let stage = Stage::with([reply().text("x".repeat(4 << 20))]);
+    stage.home.settings(&json!({"model": {"disableLoopDetection": true}}));
     let mut child = Command::new(env!("CARGO_BIN_EXE_pollux"))
         .args(["-m", MODEL, "--acp"])
         .env_clear()

@@ -107,6 +107,47 @@ fn sessions_are_listed_closed_and_deleted() {
 }
 
 #[test]
+fn a_session_of_another_folder_than_the_programs_is_deleted() {
+    let stage = Stage::with([reply().text("x")]);
+    let other = TestHome::new();
+    let mut client = Client::start(&stage);
+    client.initialize(json!({}));
+    let folder = json!({"cwd": other.project(), "mcpServers": []});
+    let opened = client.call("session/new", folder).unwrap();
+    let of = json!({"sessionId": opened["sessionId"]});
+    let prompt = client.prompt(opened["sessionId"].as_str().unwrap(), "go");
+    client.answer(prompt).unwrap();
+    client.call("session/close", of.clone()).unwrap();
+    let cwd = json!({"cwd": other.project()});
+    let listed = client.call("session/list", cwd.clone()).unwrap();
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(client.call("session/delete", of), Ok(json!({})));
+    assert_eq!(client.call("session/list", cwd).unwrap()["sessions"], json!([]));
+}
+
+#[test]
+fn a_session_is_loaded_once_at_a_time() {
+    let stage = Stage::new();
+    let session = earlier(&stage);
+    let mut client = Client::start(&stage);
+    client.initialize(json!({}));
+    let ids: Vec<i64> =
+        (0..5).map(|_| client.request("session/load", load(&stage, &session))).collect();
+    let mut answers = Vec::new();
+    while answers.len() < ids.len() {
+        answers.extend(client.until(|message| !message["id"].is_null()).pop());
+    }
+    let failures = answers.iter().filter_map(|answer| answer["error"]["data"]["details"].as_str());
+    let failures: Vec<_> = failures.collect();
+    assert!(failures.len() < ids.len(), "{answers:?}");
+    let expected = "The session is being opened already.";
+    assert!(failures.iter().all(|failure| *failure == expected), "{failures:?}");
+    let prompt = client.prompt(&session, "go");
+    stage.server.stream(reply().text("on"));
+    client.answer(prompt).unwrap();
+}
+
+#[test]
 fn closing_a_session_cancels_its_prompt() {
     let gate = ReplyGate::closed();
     let stage = Stage::with([reply().text("never").held_by(&gate)]);
@@ -181,6 +222,13 @@ fn commands_are_offered_and_run() {
     let expected = json!({"stopReason": "end_turn", "_meta": {"quota": quota}});
     assert_eq!(result, Ok(expected));
     assert!(text_of(&messages, "agent_message_chunk").starts_with("Pollux "));
+    let prompt = client.prompt(&session, "/help");
+    let help = text_of(&client.answer_with(prompt).0, "agent_message_chunk");
+    assert!(help.contains("/compress") && !help.contains("/quit"), "{help}");
+    // The client gets the list once.
+    let lists = updates(&messages).into_iter();
+    let lists = lists.filter(|update| update["sessionUpdate"] == "available_commands_update");
+    assert_eq!(lists.count(), 0);
     // What is not offered is a prompt.
     stage.server.stream(reply().text("no shell"));
     let prompt = client.prompt(&session, "/shell touch x");

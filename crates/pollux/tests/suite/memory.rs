@@ -30,10 +30,10 @@ fn what_is_loaded_is_reported_with_its_origin() {
     talk.type_line("go");
     talk.wait_for_text("Read.");
     talk.wait_for_prompt();
-    talk.type_line("/memory");
+    talk.type_line("/memory list");
     talk.wait_for_text("Subfolders:\n");
     talk.wait_for_prompt();
-    talk.type_line("/memory show");
+    talk.type_line("/memory");
     talk.wait_for_text("Sub rule.");
     talk.wait_for_prompt();
     talk.type_line("/memory lose");

@@ -7,7 +7,7 @@ use agent_client_protocol_schema::v1::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields, ToolKind,
 };
-use pollux_protocol::plain_text::{harmless, one_line};
+use pollux_protocol::plain_text::{harmless, one_line, visible};
 use pollux_protocol::{
     Call, CallId, CallRecord, CallStatus, Display, FinishedCall, LiveOutput, PreparedCall,
     ToolKind as Kind,
@@ -64,7 +64,8 @@ impl Calls {
         let call = &mut running.call;
         call.title = title(&prepared.display_name, &prepared.description);
         call.kind = kind(Some(prepared.kind));
-        call.locations = prepared.locations.iter().cloned().map(ToolCallLocation::new).collect();
+        call.locations = locations(prepared);
+        call.content = folder_of_command(prepared).into_iter().collect();
         running.is_markdown = prepared.is_markdown;
         let fields =
             ToolCallUpdateFields::new().title(call.title.clone()).locations(call.locations.clone());
@@ -164,6 +165,22 @@ fn update(id: &CallId, fields: ToolCallUpdateFields) -> SessionUpdate {
     SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id.as_str().to_owned(), fields))
 }
 
+fn locations(prepared: &PreparedCall) -> Vec<ToolCallLocation> {
+    let mut locations: Vec<_> =
+        prepared.locations.iter().cloned().map(ToolCallLocation::new).collect();
+    if let Some(first) = locations.first_mut() {
+        first.line = prepared.first_line.and_then(|line| u32::try_from(line).ok());
+    }
+    locations
+}
+
+/// Returns the content of a command until it has output: its folder, as in Gemini CLI.
+fn folder_of_command(prepared: &PreparedCall) -> Option<ToolCallContent> {
+    let folder = prepared.effects.folder.as_ref()?;
+    let text = format!("[current working directory {}]", folder.display());
+    Some(visible(&text).into())
+}
+
 fn title(name: &str, description: &str) -> String {
     one_line(if description.trim().is_empty() { name } else { description })
 }
@@ -214,8 +231,9 @@ mod tests {
             display_name: "ReadFile".to_owned(),
             description: "a.txt".to_owned(),
             kind: Kind::Read,
-            locations: vec!["/w/a.txt".into()],
-            effects: Effects::default(),
+            locations: vec!["/w/a.txt".into(), "/w/b.txt".into()],
+            first_line: Some(7),
+            effects: Effects::command("cat a.txt", "/w"),
             is_markdown: false,
         }
     }
@@ -249,7 +267,12 @@ mod tests {
         assert_eq!(calls.status(&id, CallStatus::Validating), None);
         let pending = calls.status(&id, CallStatus::AwaitingApproval);
         // This status is the default, and left out.
-        assert_eq!(shown(pending), [(json!("tool_call"), Value::Null)]);
+        assert_eq!(shown(pending.clone()), [(json!("tool_call"), Value::Null)]);
+        let pending = to_value(pending).unwrap();
+        let locations = json!([{"path": "/w/a.txt", "line": 7}, {"path": "/w/b.txt"}]);
+        assert_eq!(pending["locations"], locations);
+        let text = &pending["content"][0]["content"]["text"];
+        assert_eq!(text, "[current working directory /w]");
         let runs = calls.status(&id, CallStatus::Executing);
         assert_eq!(shown(runs), [(json!("tool_call_update"), json!("in_progress"))]);
         let done = calls.finish(&finished(None, Some(Display::Text("alpha".to_owned()))));

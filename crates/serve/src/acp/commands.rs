@@ -4,16 +4,20 @@ use agent_client_protocol_schema::v1::{
     AvailableCommand, AvailableCommandInput, AvailableCommandsUpdate, SessionUpdate,
     UnstructuredCommandInput,
 };
-use pollux_protocol::{Command, CommandSet, Op, PromptId};
+use pollux_protocol::{CommandSet, Op, PromptId};
 
 /// Commands that the client does not get: it ends sessions itself, and its prompts do not run
 /// command lines.
 const NOT_OFFERED: [&str; 2] = ["quit", "shell"];
 
+/// Removes the commands that the client does not get.
+pub(crate) fn retain_offered(commands: &mut CommandSet) {
+    commands.retain(|command| !NOT_OFFERED.contains(&command.name()));
+}
+
 /// Returns the list of commands for the client.
 pub(crate) fn available(commands: &CommandSet) -> SessionUpdate {
-    let offered = commands.iter().filter(|command| is_offered(command.as_ref()));
-    let offered = offered.map(|command| {
+    let offered = commands.iter().map(|command| {
         let input = command
             .arguments()
             .map(|hint| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)));
@@ -25,13 +29,6 @@ pub(crate) fn available(commands: &CommandSet) -> SessionUpdate {
 /// Returns the operation for a prompt that calls a command.
 pub(crate) fn called(commands: &CommandSet, prompt: &str, id: &PromptId) -> Option<Op> {
     let (command, rest) = commands.find(prompt.trim())?;
-    is_offered(command.as_ref()).then(|| Op::Command {
-        id: id.clone(),
-        name: command.name().to_owned(),
-        arguments: rest.to_owned(),
-    })
-}
-
-fn is_offered(command: &dyn Command) -> bool {
-    !NOT_OFFERED.contains(&command.name())
+    let (name, arguments) = (command.name().to_owned(), rest.to_owned());
+    Some(Op::Command { id: id.clone(), name, arguments })
 }

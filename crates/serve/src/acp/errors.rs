@@ -10,6 +10,10 @@ const FAILED: i32 = 500;
 /// Message for a request that the service refuses because there are too many of them.
 const RATE_LIMIT: &str = "Rate limit exceeded. Try again later.";
 
+/// Start of the message at the terminal about a session that cannot be opened again, which clients
+/// do not get.
+const RESUMING: &str = "Error resuming session: ";
+
 /// Returns the error for a method that the agent does not have.
 pub(crate) fn unknown_method(method: &str) -> Error {
     let code = ErrorCode::MethodNotFound.into();
@@ -57,7 +61,10 @@ pub(crate) fn opening(error: &SessionsError) -> Error {
         SessionFailure::Model(error) if error.kind == ModelErrorKind::Auth => {
             auth_required(&error.message)
         }
-        failure => internal(failure.to_string()),
+        failure => {
+            let message = failure.to_string();
+            internal(message.strip_prefix(RESUMING).unwrap_or(&message))
+        }
     }
 }
 

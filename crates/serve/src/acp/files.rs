@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent_client_protocol_schema::v1::{
     CLIENT_METHOD_NAMES, ReadTextFileRequest, ReadTextFileResponse, SessionId, WriteTextFileRequest,
 };
-use pollux_fs::{EntryKind, FileKind};
+use pollux_fs::FileKind;
 use pollux_protocol::{Files, TextWritten};
 use serde_json::Value;
 
@@ -18,8 +18,6 @@ use super::connection::{Connection, RequestError};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Maximum size of a file on disk, in bytes, that the client is asked for.
 const LARGEST: u64 = 20 << 20;
-/// Number of bytes from which the kind of a file is known.
-const HEAD: usize = 4096;
 /// Folder of settings and state.
 const STATE: &str = ".gemini";
 /// Parts of the messages with which clients report a file that does not exist, as Gemini CLI knows
@@ -42,17 +40,28 @@ impl ClientFiles {
     fn path_in_client(&self, path: &Path) -> Option<PathBuf> {
         let below = path.strip_prefix(&self.real_folder).ok()?;
         let is_state = below.components().any(|name| name.as_os_str() == STATE);
-        (!is_state).then(|| self.folder.join(below))
+        (!is_state && may_be_text(path)).then(|| self.folder.join(below))
+    }
+
+    /// Checks that the client has no unsaved text of a file, for a client that cannot write: after
+    /// a change on the disk, the client would still have the old text, and tools would read it.
+    fn check_saved(&self, path: &Path) -> io::Result<()> {
+        let Some(held) = self.read(path)? else { return Ok(()) };
+        let text = |bytes: &[u8]| pollux_fs::decode(bytes).0;
+        let saved = pollux_fs::read_bytes(path, LARGEST);
+        if saved.is_ok_and(|saved| text(&saved) == text(held.as_bytes())) {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "the editor has unsaved changes and does not accept others; the user must save the file first",
+        ))
     }
 }
 
 impl Files for ClientFiles {
     fn read(&self, path: &Path) -> io::Result<Option<String>> {
         let can_read = self.connection.capabilities().fs.read_text_file;
-        let Some(shown) = self.path_in_client(path).filter(|_| can_read && may_be_text(path))
-        else {
-            return Ok(None);
-        };
+        let Some(shown) = self.path_in_client(path).filter(|_| can_read) else { return Ok(None) };
         let request = ReadTextFileRequest::new(self.session.clone(), shown);
         let method = CLIENT_METHOD_NAMES.fs_read_text_file;
         let read = self.connection.request_blocking(method, request, PATIENCE);
@@ -64,10 +73,10 @@ impl Files for ClientFiles {
     }
 
     fn write(&self, path: &Path, text: &str) -> io::Result<TextWritten> {
-        let can_write = self.connection.capabilities().fs.write_text_file;
-        let Some(shown) = self.path_in_client(path).filter(|_| can_write) else {
-            return Ok(TextWritten::ToDisk);
-        };
+        let Some(shown) = self.path_in_client(path) else { return Ok(TextWritten::ToDisk) };
+        if !self.connection.capabilities().fs.write_text_file {
+            return self.check_saved(path).map(|()| TextWritten::ToDisk);
+        }
         let request = WriteTextFileRequest::new(self.session.clone(), shown, text);
         let method = CLIENT_METHOD_NAMES.fs_write_text_file;
         let written = self.connection.request_blocking::<Value>(method, request, PATIENCE);
@@ -78,16 +87,16 @@ impl Files for ClientFiles {
     }
 }
 
-/// Returns false for a file whose content on disk shows that it is not text. The client has nothing
-/// to say about it.
+/// Returns false for a file whose content on disk shows that it is not text in UTF-8. Many clients
+/// would read it as if it were, and a change would destroy it.
 fn may_be_text(path: &Path) -> bool {
-    match pollux_fs::info(path) {
-        Ok(info) if info.kind != EntryKind::File || info.size > LARGEST => false,
-        Ok(_) => pollux_fs::read_head(path, HEAD).map_or(true, |head| {
-            matches!(pollux_fs::detect(path, &head), FileKind::Text | FileKind::Svg)
-        }),
+    match pollux_fs::read_bytes(path, LARGEST) {
+        Ok(bytes) => {
+            let kind = pollux_fs::detect(path, &bytes[..bytes.len().min(pollux_fs::HEAD_BYTES)]);
+            matches!(kind, FileKind::Text | FileKind::Svg) && std::str::from_utf8(&bytes).is_ok()
+        }
         // A new file may exist in the client only.
-        Err(_) => true,
+        Err(error) => matches!(error, pollux_fs::Error::NotFound { .. }),
     }
 }
 

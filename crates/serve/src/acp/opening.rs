@@ -22,8 +22,8 @@ use super::options::SessionOptions;
 use super::outbox::ClientGone;
 use super::outcome::DescribeOutcome;
 use super::questions::PermissionOperator;
-use super::session::{Running, Session};
-use super::{errors, replay};
+use super::session::{OpenedAnswer, Running, Session};
+use super::{commands, errors, replay};
 
 /// Maximum time for the list of models: a session does not wait longer for a slow server.
 const LISTING: Duration = Duration::from_millis(500);
@@ -145,18 +145,22 @@ impl SessionContext {
         let prepared = prepared.map_err(|error| errors::opening(&error))?;
         let asks_for_trust = later.is_asked.load(Ordering::Relaxed);
         let options = SessionOptions::of(prepared.as_ref()).await;
-        let running = if asks_for_trust && kind == Kind::New {
+        let (running, commands) = if asks_for_trust && kind == Kind::New {
             // The session begins with its first prompt, when the user has decided.
-            None
+            let mut commands =
+                prepared.commands().await.map_err(|error| errors::opening(&error))?;
+            commands::retain_offered(&mut commands);
+            (None, Some(commands))
         } else {
             let session = prepared.start().await.map_err(|error| errors::opening(&error))?;
-            Some(Running::new(session))
+            (Some(Running::new(session)), None)
         };
         if let (Some(running), Kind::Load) = (&running, kind) {
             self.replay(running.session.as_ref()).await?;
         }
         let is_new = kind == Kind::New;
-        let answer = (request, options.opened(is_new.then(|| self.session.clone())));
+        let opened = options.opened(is_new.then(|| self.session.clone()));
+        let answer = OpenedAnswer { request, opened, commands };
         Ok(Session::new(self, options, running, asks_for_trust, is_new, answer))
     }
 

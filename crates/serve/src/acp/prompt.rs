@@ -15,10 +15,14 @@ use super::errors;
 /// Heading above embedded resources, and the line before each of them, as in Gemini CLI.
 const HEADING: &str = "\n--- Content from referenced context ---";
 
+/// Maximum number of blocks of a prompt.
+const MOST_BLOCKS: usize = 1000;
+
 /// Content of a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct PromptContent {
-    /// Texts, images and audio in the order of the prompt. A link stands as `@path` in the text.
+    /// Texts, images and audio in the order of the prompt. As in Gemini CLI, each block is a part,
+    /// except that `@path`, which stands for a file or a resource, continues the text before it.
     parts: Vec<Part>,
     /// Linked files, whose content is read by the session.
     links: Vec<PathBuf>,
@@ -35,10 +39,12 @@ impl PromptContent {
     /// Fails for data that is not base64 and media types that cannot be sent to a model: they would
     /// stay in the conversation and make each later request fail.
     pub(crate) fn read(blocks: Vec<ContentBlock>, folder: &Path) -> Result<Self, Error> {
+        if blocks.len() > MOST_BLOCKS {
+            return Err(errors::unusable(format!("the prompt has more than {MOST_BLOCKS} blocks")));
+        }
         let mut content = Self::default();
         for block in blocks {
             match block {
-                // As in Gemini CLI, each block is a part.
                 ContentBlock::Text(text) if text.text.is_empty() => {}
                 ContentBlock::Text(text) => content.parts.push(Part::text(text.text)),
                 ContentBlock::Image(image) => content.show(media(image.mime_type, image.data)?),
@@ -100,11 +106,10 @@ impl PromptContent {
         parts
     }
 
-    fn say(&mut self, text: &str) {
+    fn refer(&mut self, reference: &str) {
         match self.parts.last_mut() {
-            Some(Part { body: Body::Text(last), .. }) => last.push_str(text),
-            _ if text.is_empty() => {}
-            _ => self.parts.push(Part::text(text)),
+            Some(Part { body: Body::Text(last), .. }) => last.push_str(reference),
+            _ => self.parts.push(Part::text(reference)),
         }
     }
 
@@ -113,11 +118,11 @@ impl PromptContent {
     }
 
     fn link(&mut self, link: &ResourceLink, folder: &Path) {
-        let Some((path, fragment)) = file_of(&link.uri) else {
-            return self.say(&format!("@{}", link.uri));
+        let Some((path, fragment)) = file_of(&link.uri, folder) else {
+            return self.parts.push(Part::text(format!("@{}", link.uri)));
         };
         let shown = path.strip_prefix(folder).unwrap_or(&path).display();
-        self.say(&format!("@{shown}{fragment}"));
+        self.refer(&format!("@{shown}{fragment}"));
         if !self.links.contains(&path) {
             self.links.push(path);
         }
@@ -134,18 +139,24 @@ impl PromptContent {
             }
             _ => return Err(errors::unusable("an embedded resource of an unknown type")),
         };
-        self.say(&format!("@{uri}"));
+        self.refer(&format!("@{uri}"));
         self.context.push(Part::text(format!("\nContent from @{uri}:\n")));
         self.context.push(content);
         Ok(())
     }
 }
 
-/// Returns the path of a `file:` link, and its fragment with the `#`, such as `#L10:20`.
-fn file_of(uri: &str) -> Option<(PathBuf, String)> {
+/// Returns the path of a `file:` link, and its fragment with the `#`, such as `#L10:20`. As in
+/// Gemini CLI, a link such as `file://src/a.rs` is relative to the folder.
+fn file_of(uri: &str, folder: &Path) -> Option<(PathBuf, String)> {
     let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     let fragment = url.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default();
-    Some((url.to_file_path().ok()?, fragment))
+    if let Ok(path) = url.to_file_path() {
+        return Some((path, fragment));
+    }
+    let below = Url::parse(&format!("file:///{}", uri.strip_prefix("file://")?)).ok()?;
+    let below = below.to_file_path().ok()?;
+    Some((folder.join(below.strip_prefix("/").ok()?), fragment))
 }
 
 /// Returns a path with a backslash before each character that could end it.
@@ -207,8 +218,24 @@ mod tests {
         let context = "\nContent from @zed:///note:\n";
         let parts = texts(&parts);
         assert_eq!(parts[..3], ["Compare ", "(media)", " with @src/a b.rs#L1:9"]);
-        assert_eq!(parts[3], " and @https://x.org/y@zed:///note");
-        assert_eq!(parts[4..], ["FILE", HEADING, context, "N"]);
+        assert_eq!(parts[3..5], [" and ", "@https://x.org/y@zed:///note"]);
+        assert_eq!(parts[5..], ["FILE", HEADING, context, "N"]);
+    }
+
+    #[test]
+    fn links_are_absolute_or_relative_to_the_folder() {
+        for (uri, expected) in [
+            ("file:///w/a.rs", Some("/w/a.rs")),
+            ("file://localhost/w/a.rs", Some("/w/a.rs")),
+            ("file://Note.txt", Some("/w/Note.txt")),
+            ("file://src/a%20b.rs", Some("/w/src/a b.rs")),
+            ("file://../../etc/passwd", Some("/w/etc/passwd")),
+            ("note.txt", None),
+            ("https://x.org/a", None),
+        ] {
+            let found = file_of(uri, Path::new("/w")).map(|(path, _)| path);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{uri}");
+        }
     }
 
     #[test]

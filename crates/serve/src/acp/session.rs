@@ -14,9 +14,9 @@ use futures::{FutureExt, StreamExt};
 use pollux_input::QuestionSheet;
 use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
-    AgentHandle, Confirmation, ConfirmationKind, Envelope, Event, FinishReason, Op, Operator as _,
-    Part, PromptId, PromptOutcome, Question, QuestionId, QuestionReply, QuestionSubject,
-    RunningSession, UsageReport,
+    AgentHandle, CommandSet, Confirmation, ConfirmationKind, Envelope, Event, FinishReason, Op,
+    Operator as _, Part, PromptId, PromptOutcome, Question, QuestionId, QuestionReply,
+    QuestionSubject, RunningSession, UsageReport,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -67,6 +67,7 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn new(session: Box<dyn RunningSession>) -> Self {
         let handle = session.handle();
+        handle.commands().update(commands::retain_offered);
         let events = handle.events();
         Self { session, handle, events }
     }
@@ -88,6 +89,14 @@ impl Running {
 struct Current {
     request: RequestId,
     account: Account,
+}
+
+/// Answer to the request that has opened a session.
+pub(crate) struct OpenedAnswer {
+    pub(crate) request: RequestId,
+    pub(crate) opened: Opened,
+    /// Commands of a session that is not running yet.
+    pub(crate) commands: Option<CommandSet>,
 }
 
 /// Answer of the user; an error if the question was withdrawn.
@@ -112,8 +121,10 @@ pub(crate) struct Session {
     asks_for_trust: bool,
     /// True if the first prompt becomes the title of the session.
     needs_title: bool,
-    /// Request that has opened the session, and its answer.
-    opened: Option<(RequestId, Opened)>,
+    /// Answer that the client waits for.
+    opened: Option<OpenedAnswer>,
+    /// Commands that the client knows.
+    announced: Option<Arc<CommandSet>>,
     updates: Updates,
     coming: Option<Coming>,
     current: HashMap<PromptId, Current>,
@@ -130,7 +141,7 @@ impl Session {
         running: Option<Running>,
         asks_for_trust: bool,
         needs_title: bool,
-        opened: (RequestId, Opened),
+        opened: OpenedAnswer,
     ) -> Self {
         let updates = Updates::new(Arc::clone(&context.notices));
         Self {
@@ -140,6 +151,7 @@ impl Session {
             asks_for_trust,
             needs_title,
             opened: Some(opened),
+            announced: None,
             updates,
             coming: None,
             current: HashMap::new(),
@@ -172,9 +184,12 @@ impl Session {
 
     /// Answers the request that has opened the session, and lists its commands.
     async fn begin_session(&mut self) -> Result<(), Ended> {
-        if let Some((request, opened)) = self.opened.take() {
+        if let Some(OpenedAnswer { request, opened, commands }) = self.opened.take() {
             self.answer(request, Ok(opened)).await?;
             self.context.notices.session_opened();
+            if let Some(commands) = commands {
+                return self.update(commands::available(&commands)).await;
+            }
         }
         self.announce_commands().await
     }
@@ -378,7 +393,12 @@ impl Session {
 
     async fn announce_commands(&mut self) -> Result<(), Ended> {
         let Some(running) = &self.running else { return Ok(()) };
-        self.update(commands::available(&running.handle.commands().get())).await
+        let commands = running.handle.commands().get();
+        let announced = self.announced.replace(Arc::clone(&commands));
+        if announced.is_some_and(|announced| Arc::ptr_eq(&announced, &commands)) {
+            return Ok(());
+        }
+        self.update(commands::available(&commands)).await
     }
 
     async fn update(&mut self, update: SessionUpdate) -> Result<(), Ended> {

@@ -126,7 +126,7 @@ impl Session {
                         self.coming = Some(Coming { prompt: Some((request, content)), step });
                         return Ok(());
                     }
-                    let reading = running.session.expand_with(references, content.allowed());
+                    let reading = running.session.expand_links(references, content.allowed());
                     let call = reading_call(&request, content.links());
                     self.update(SessionUpdate::ToolCall(call)).await?;
                     Step::Reading(reading)
