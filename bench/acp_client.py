@@ -68,7 +68,7 @@ class AcpClient:
         self.answers = {}
         self.arrival = threading.Condition()
         self.number, self.writing = 0, threading.Lock()
-        self.ended = False
+        self.ended, self.refused = False, False
         self.reader = threading.Thread(target=self._read, daemon=True)
         if reading:
             self.reader.start()
@@ -84,6 +84,9 @@ class AcpClient:
 
     def _take(self, line):
         now = time.perf_counter()
+        if self.refused and not line.endswith(b"\n"):
+            # The client itself has cut the line off.
+            return
         try:
             message = json.loads(line)
         except ValueError:
@@ -208,6 +211,7 @@ class AcpClient:
     def refuse_output(self):
         """Closes the other end of the program's output. A pipe that another thread reads cannot be
         closed in this process, but replaced."""
+        self.refused = True
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, self.process.stdout.fileno())
         os.close(nothing)

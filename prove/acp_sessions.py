@@ -150,9 +150,10 @@ class WorkingSession:
         self.client.notify("session/cancel", {"sessionId": self.id})
         self.cancels += 1
         self.finish(number, "cancelled", *others)
-        self.slowest = max(self.slowest, self.answered - begin)
-        if self.slowest > CANCELLING:
-            self.problem(f"the cancellation took {self.slowest:.1f} s")
+        took = self.answered - begin
+        self.slowest = max(self.slowest, took)
+        if took > CANCELLING:
+            self.problem(f"the cancellation took {took:.1f} s")
 
     def finish(self, number, *reasons):
         """Waits for the answer of the prompt. Returns the updates before it."""

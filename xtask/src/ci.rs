@@ -42,6 +42,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             proof("plan", "12"),
             Step::task(root, &["prove", "hostile"]),
             proof("compress", "4"),
+            proof("acp", "8"),
             lines(root, "5000", seed),
             Step::new(process::python(root, "bench/test_bench.py")),
             licences(root),

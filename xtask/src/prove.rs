@@ -10,7 +10,7 @@ use crate::process;
 
 /// Names of all proofs.
 pub(crate) const NAMES: &[&str] =
-    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell"];
+    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell", "acp"];
 
 /// A guarantee that can be tested.
 #[derive(Subcommand)]
