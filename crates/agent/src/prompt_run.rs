@@ -37,6 +37,7 @@ impl<'a> PromptRun<'a> {
     /// True if the last answer has the same text as the one before. A further request would
     /// probably return the same text again.
     pub(crate) fn repeats_itself(&self) -> bool {
-        matches!(self.answers.as_slice(), [.., before, last] if before.content().text() == last.content().text())
+        let [.., before, last] = self.answers.as_slice() else { return false };
+        before.content().text() == last.content().text()
     }
 }

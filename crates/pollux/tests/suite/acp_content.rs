@@ -213,7 +213,7 @@ fn replaced(stage: &Stage, mut buffer: String) -> String {
         match message["method"].as_str() {
             Some("fs/read_text_file") => client.respond(&message, json!({"content": buffer})),
             Some("fs/write_text_file") => {
-                buffer = message["params"]["content"].as_str().unwrap().to_owned();
+                message["params"]["content"].as_str().unwrap().clone_into(&mut buffer);
                 client.respond(&message, Value::Null);
             }
             _ => return buffer,

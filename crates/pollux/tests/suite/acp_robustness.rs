@@ -45,8 +45,31 @@ fn garbage_and_messages_that_are_too_long_leave_the_agent_intact() {
     long.insert(0, b'{');
     client.program.write_stdin(&long);
     client.until(|message| message["error"]["code"] == -32600);
+    let filling = "x".repeat(33 << 20);
+    let request = r#"{"jsonrpc":"2.0","id":77,"method":"session/prompt","params":{"a":""#;
+    client.program.write_stdin(format!("{request}{filling}\"}}}}\n").as_bytes());
+    client.until(|message| message["id"] == 77 && message["error"]["code"] == -32600);
     client.new_session(&stage);
     client.end().assert_code(0);
+}
+
+#[test]
+fn an_answer_that_is_too_long_fails_the_call_at_once() {
+    let read = json!({"file_path": "a.txt"});
+    let stage = Stage::with([reply().call("read_file", read), reply().text("done")]);
+    stage.home.project_file("a.txt", "alpha\n");
+    let mut client = Client::start(&stage);
+    client.initialize(json!({"fs": {"readTextFile": true}}));
+    let session = client.new_session(&stage);
+    let prompt = client.prompt(&session, "read");
+    let asked = client.asked("fs/read_text_file");
+    let begun = Instant::now();
+    client.respond(&asked, json!({"content": "x".repeat(33 << 20)}));
+    assert_eq!(client.answer(prompt).unwrap()["stopReason"], "end_turn");
+    // Half of the time after which the client is not waited for any more.
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let body = stage.requests()[1].body.to_string();
+    assert!(body.contains("the editor could not read"), "{body}");
 }
 
 #[test]

@@ -202,6 +202,41 @@ fn sessions_work_side_by_side_each_in_its_folder() {
 }
 
 #[test]
+fn two_sessions_change_one_file_without_loss() {
+    let read = || reply().call("read_file", json!({"file_path": "a.txt"}));
+    let replace = |old: &str, new: &str| {
+        let change = json!({"file_path": "a.txt", "old_string": old, "new_string": new,
+                            "instruction": "change it"});
+        reply().call("replace", change)
+    };
+    let stage = Stage::new();
+    stage.home.project_file("a.txt", "one\ntwo\n");
+    let mut client = Client::start(&stage);
+    client.initialize(json!({}));
+    let [first, second] = [(); 2].map(|()| {
+        let session = client.new_session(&stage);
+        let yolo = json!({"sessionId": session, "modeId": "yolo"});
+        client.call("session/set_mode", yolo).unwrap();
+        session
+    });
+    let mut turn = |session: &str, call| {
+        stage.server.stream(call).stream(reply().text("done"));
+        let prompt = client.prompt(session, "go");
+        client.answer(prompt).unwrap();
+    };
+    turn(&first, read());
+    turn(&second, read());
+    turn(&first, replace("one", "1"));
+    turn(&second, replace("two", "2"));
+    assert_eq!(stage.home.read_project_file("a.txt"), "1\n2\n");
+    // The first session does not know the second change.
+    turn(&first, reply().call("write_file", json!({"file_path": "a.txt", "content": "1\n"})));
+    assert_eq!(stage.home.read_project_file("a.txt"), "1\n2\n");
+    let last = stage.requests().last().unwrap().body.to_string();
+    assert!(last.contains("has changed on disk since it was read"), "{last}");
+}
+
+#[test]
 fn commands_are_offered_and_run() {
     let stage = Stage::new();
     let mut client = Client::start(&stage);

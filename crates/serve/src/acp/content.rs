@@ -21,9 +21,18 @@ pub(crate) fn thought(thought: &Thought) -> String {
 /// Returns a text that the client shows as it is, not as Markdown: markup in it could hide a part
 /// of what the user decides about.
 pub(crate) fn code(text: &str) -> ToolCallContent {
+    fenced(text).into()
+}
+
+/// Returns the output of a slash command as Markdown: lines would otherwise become a paragraph.
+pub(crate) fn command_output(text: &str) -> String {
+    if text.trim_end().contains('\n') { fenced(&harmless(text)) } else { text.to_owned() }
+}
+
+fn fenced(text: &str) -> String {
     let runs = text.split(|letter| letter != '`').map(str::len);
     let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
-    format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n')).into()
+    format!("{fence}\n{}\n{fence}", text.trim_end_matches('\n'))
 }
 
 /// Returns the output of a tool for the user. `is_markdown` is true if its text is Markdown.
@@ -90,6 +99,12 @@ mod tests {
         ] {
             assert_eq!(text(&code(given)), expected);
         }
+    }
+
+    #[test]
+    fn output_of_several_lines_stays_in_lines() {
+        assert_eq!(command_output("Mode: yolo\n"), "Mode: yolo\n");
+        assert_eq!(command_output("/a — x\n/b — y"), "```\n/a — x\n/b — y\n```");
     }
 
     #[test]

@@ -33,6 +33,8 @@ use super::{commands, content, errors};
 mod choices;
 mod coming;
 
+/// Maximum number of events that are handled together.
+const TOGETHER: usize = 128;
 /// Maximum number of characters of a title.
 const LONGEST_TITLE: usize = 100;
 
@@ -61,14 +63,15 @@ pub(crate) enum SessionCommand {
 pub(crate) struct Running {
     pub(crate) session: Box<dyn RunningSession>,
     handle: Arc<dyn AgentHandle>,
-    events: BoxStream<'static, Arc<Envelope>>,
+    /// Events, as many together as have arrived.
+    events: BoxStream<'static, Vec<Arc<Envelope>>>,
 }
 
 impl Running {
     pub(crate) fn new(session: Box<dyn RunningSession>) -> Self {
         let handle = session.handle();
         handle.commands().update(commands::retain_offered);
-        let events = handle.events();
+        let events = handle.events().ready_chunks(TOGETHER).boxed();
         Self { session, handle, events }
     }
 
@@ -207,7 +210,7 @@ impl Session {
                     None => return None,
                 },
                 Some(event) = OptionFuture::from(events) => match event {
-                    Some(envelope) => self.event(&envelope).await,
+                    Some(envelopes) => self.events(&envelopes).await,
                     None => return None,
                 },
                 Some(stepped) = OptionFuture::from(step) => self.stepped(stepped).await,
@@ -281,6 +284,28 @@ impl Session {
             self.update(SessionUpdate::SessionInfoUpdate(info)).await?;
         }
         Ok(())
+    }
+
+    /// Handles events. Pieces of text that follow each other become one message: a model may send
+    /// thousands of them in a second.
+    async fn events(&mut self, envelopes: &[Arc<Envelope>]) -> Result<(), Ended> {
+        let mut text = String::new();
+        for envelope in envelopes {
+            if let Event::Text(more) = &envelope.event {
+                text.push_str(more);
+                continue;
+            }
+            self.say(&mut text).await?;
+            self.event(envelope).await?;
+        }
+        self.say(&mut text).await
+    }
+
+    async fn say(&mut self, text: &mut String) -> Result<(), Ended> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.update(message(std::mem::take(text))).await
     }
 
     async fn event(&mut self, envelope: &Envelope) -> Result<(), Ended> {

@@ -25,11 +25,10 @@ impl Updates {
         Self { calls: Calls::default(), notices }
     }
 
-    /// Returns the updates that an event leads to, in order.
+    /// Returns the updates that an event other than text leads to, in order.
     pub(crate) fn of(&mut self, event: &Event) -> Vec<SessionUpdate> {
         let one = |update| vec![update];
         match event {
-            Event::Text(text) => one(message(text)),
             Event::Citations(text) => one(message(format!("\n{text}"))),
             Event::Thought(thought) => {
                 one(SessionUpdate::AgentThoughtChunk(content::chunk(content::thought(thought))))
@@ -55,7 +54,9 @@ impl Updates {
                 calls.iter().flat_map(|call| self.calls.finish(call)).collect()
             }
             Event::TodosChanged(todos) => one(SessionUpdate::Plan(plan(todos))),
-            Event::CommandOutput(text) => one(message(format!("{text}\n"))),
+            Event::CommandOutput(text) => {
+                one(message(format!("{}\n", content::command_output(text))))
+            }
             Event::CommandEnded(CommandOutcome::Failed(text)) => {
                 one(message(format!("Error: {text}")))
             }
