@@ -210,7 +210,7 @@ impl Session {
                     None => return None,
                 },
                 Some(event) = OptionFuture::from(events) => match event {
-                    Some(envelopes) => self.events(&envelopes).await,
+                    Some(envelopes) => self.events(envelopes).await,
                     None => return None,
                 },
                 Some(stepped) = OptionFuture::from(step) => self.stepped(stepped).await,
@@ -288,9 +288,20 @@ impl Session {
 
     /// Handles events. Pieces of text that follow each other become one message: a model may send
     /// thousands of them in a second.
-    async fn events(&mut self, envelopes: &[Arc<Envelope>]) -> Result<(), Ended> {
+    async fn events(&mut self, mut envelopes: Vec<Arc<Envelope>>) -> Result<(), Ended> {
+        let ends_in_text = |last: &Arc<Envelope>| matches!(last.event, Event::Text(_));
+        while envelopes.len() < TOGETHER && envelopes.last().is_some_and(ends_in_text) {
+            // The agent may have more of the text at hand.
+            tokio::task::yield_now().await;
+            let more =
+                self.running.as_mut().and_then(|running| running.events.next().now_or_never());
+            match more.flatten() {
+                Some(more) => envelopes.extend(more),
+                None => break,
+            }
+        }
         let mut text = String::new();
-        for envelope in envelopes {
+        for envelope in &envelopes {
             if let Event::Text(more) = &envelope.event {
                 text.push_str(more);
                 continue;
