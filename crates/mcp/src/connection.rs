@@ -14,7 +14,7 @@ use rmcp::service::{
     ClientInitializeError, Peer, RunningService, RunningServiceCancellationToken, serve_client,
 };
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -304,22 +304,34 @@ fn http_connection(
     Ok(HttpConnection::new(client, headers, CancellationToken::new()))
 }
 
-/// Returns the error of a handshake over HTTP.
+/// Returns the error of a handshake over HTTP, without the SDK's words around it.
 fn refusal(error: &ClientInitializeError) -> ConnectError {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    let mut last = error.to_string();
-    while let Some(present) = cause {
-        if present.is::<AuthRequiredError>()
-            || matches!(present.downcast_ref(), Some(HttpFailure::Unauthorized(_)))
-        {
-            return ConnectError::Unauthorized;
+    let cause = match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
+        ClientInitializeError::JsonRpcError(error) => {
+            return ConnectError::Failed(format!("the server refused: {}", error.message));
         }
-        if let Some(failure) = present.downcast_ref::<HttpFailure>() {
-            last = failure.to_string();
-        }
-        cause = present.source();
+        other => return ConnectError::Failed(other.to_string()),
+    };
+    if let Some(failure) = cause.downcast_ref::<HttpFailure>() {
+        return unreachable_by(failure);
     }
-    ConnectError::Failed(last)
+    match cause.downcast_ref::<StreamableHttpError<HttpFailure>>() {
+        Some(StreamableHttpError::AuthRequired(_)) => ConnectError::Unauthorized,
+        Some(StreamableHttpError::Client(failure)) => unreachable_by(failure),
+        Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
+            ConnectError::Failed(text.to_string())
+        }
+        _ => ConnectError::Failed(cause.to_string()),
+    }
+}
+
+/// Returns the error of a request.
+fn unreachable_by(failure: &HttpFailure) -> ConnectError {
+    match failure {
+        HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
+        other => ConnectError::Failed(other.to_string()),
+    }
 }
 
 /// Returns the error of a handshake with a program, with what the program said last.

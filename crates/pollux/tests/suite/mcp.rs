@@ -1,9 +1,11 @@
 //! Tools of MCP servers.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Finished, Key, Signal, reply};
+use pollux_testkit::{CapturedRequest, Finished, Key, ModelReply, ReplyContent, Signal, reply};
 use serde_json::{Value, json};
 
 use super::mcp_server::{ScriptServer, listing, tool};
@@ -367,4 +369,109 @@ fn a_saved_approval_holds_in_the_next_session() {
     assert!(saved.contains("mcpName = \"s\"") && saved.contains("toolName = \"look\""), "{saved}");
     stage.pollux(&["-p", "go"]).run().assert_code(0);
     assert!(stage.response().contains("seen"), "{}", stage.response());
+}
+
+/// Answers the requests of an MCP client over HTTP. `session` is the id of the present session;
+/// requests in another session are refused with status 404.
+fn answer_over_http(
+    request: &CapturedRequest,
+    session: &str,
+    wrap: impl Fn(ModelReply, &Value) -> ModelReply,
+) -> ModelReply {
+    let body = &request.body;
+    let result = |result: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": body["id"], "result": result});
+        wrap(reply(), &message).header("mcp-session-id", session)
+    };
+    let method = body["method"].as_str().unwrap_or_default();
+    if method == "initialize" {
+        return result(json!({
+            "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "http", "version": "1"},
+        }));
+    }
+    if request.method != "POST" {
+        return reply().status(405, "");
+    }
+    if request.header("mcp-session-id") != Some(session) {
+        return reply().status(404, "");
+    }
+    match method {
+        "tools/list" => result(json!({"tools": [tool("look")]})),
+        "tools/call" => {
+            result(json!({"content": [{"type": "text", "text": format!("in {session}")}]}))
+        }
+        _ => reply().status(202, ""),
+    }
+}
+
+#[test]
+fn a_session_that_the_server_forgot_is_opened_again() {
+    let stage = Stage::new();
+    let calls_before = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls_before);
+    stage.server.route("/mcp", move |request| {
+        let is_call = request.body["method"] == "tools/call";
+        let number = counted.fetch_add(usize::from(is_call), Ordering::SeqCst);
+        let is_forgotten = number >= 1;
+        let session = if is_forgotten { "second" } else { "first" };
+        answer_over_http(request, session, |reply, message| reply.json(message.clone()))
+    });
+    let url = format!("{}/mcp", stage.server.url());
+    stage.home.settings(&json!({"mcpServers": {"web": {
+        "httpUrl": url, "headers": {"X-Key": "$WEB_KEY"},
+    }}}));
+    for _ in 0..2 {
+        stage.server.stream(reply().call("mcp_web_look", json!({})));
+    }
+    stage.server.stream(reply().text("done"));
+    let run = stage.pollux(&["-y", "-p", "go"]).env("WEB_KEY", "k1").run();
+    run.assert_code(0);
+    let contents = stage.requests()[2].body["contents"].to_string();
+    assert!(contents.contains("in first") && contents.contains("in second"), "{}", run.report());
+    let requests = stage.server.requests();
+    let to_server: Vec<_> = requests.iter().filter(|request| request.path == "/mcp").collect();
+    assert!(to_server.iter().all(|request| request.header("x-key") == Some("k1")));
+    let accept = to_server[0].header("accept").unwrap();
+    assert_eq!(accept, "application/json, text/event-stream");
+}
+
+#[test]
+fn answers_may_be_events() {
+    let stage = Stage::new();
+    stage.server.route("/mcp", |request| {
+        answer_over_http(request, "s", |reply, message| {
+            let noise = ": a comment\n\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"x\"}}\n\n";
+            let events = format!("{noise}id: 1\nevent: message\ndata: {message}\n\n");
+            reply.status(200, ReplyContent::of("text/event-stream", events))
+        })
+    });
+    let url = format!("{}/mcp", stage.server.url());
+    stage.home.settings(&json!({"mcpServers": {"web": {"url": url, "type": "http"}}}));
+    let run = calls(&stage, &[("mcp_web_look", json!({}))]);
+    let request = stage.requests()[1].body["contents"].to_string();
+    assert!(request.contains("in s"), "{}", run.report());
+}
+
+#[test]
+fn a_server_that_wants_a_sign_in_is_named() {
+    let stage = Stage::new();
+    stage.server.route("/mcp", |_| {
+        reply().status(401, "no").header("www-authenticate", "Bearer resource_metadata=\"x\"")
+    });
+    stage.server.route("/broken", |_| reply().status(500, "oh no"));
+    let address = stage.server.url();
+    stage.home.settings(&json!({"mcpServers": {
+        "a": {"url": format!("{address}/mcp")},
+        "b": {"httpUrl": format!("{address}/broken")},
+    }}));
+    stage.server.stream(reply().text("done"));
+    let run = stage.pollux(&["-y", "-p", "go"]).run();
+    run.assert_code(0);
+    let stderr = run.stderr_text();
+    assert!(
+        stderr.contains("MCP server 'a' requires authentication using: /mcp auth a"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("MCP server 'b' is not available: HTTP 500"), "{stderr}");
 }
