@@ -36,6 +36,19 @@ pub(crate) fn output(tool: &str, args: &Args, result: CallToolResult) -> ToolOut
     ToolOutput { content, display, ..ToolOutput::default() }
 }
 
+/// Key of `_meta` that marks a result made by [`refused`].
+const REFUSED: &str = "pollux/refused";
+
+/// Returns the result of a call that the server refused with an error of the protocol.
+pub(crate) fn refused(code: i32, message: &str) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(message)]);
+    let error = json!({"message": format!("MCP error {code}: {message}"), "isError": true});
+    let mut meta = rmcp::model::MetaObject::default();
+    meta.0.insert(REFUSED.to_owned(), error);
+    result.meta = Some(meta);
+    result
+}
+
 /// Returns the output of a call that failed outside of the tool.
 pub(crate) fn failed(message: impl Into<String>) -> ToolOutput {
     ToolError::new(ToolErrorKind::McpToolError, message).into()
@@ -44,7 +57,12 @@ pub(crate) fn failed(message: impl Into<String>) -> ToolOutput {
 /// Returns the output of a call whose tool reports an error.
 fn reported(tool: &str, args: &Args, result: &CallToolResult) -> ToolOutput {
     let call = json!({ "name": tool, "args": args });
-    let response = serde_json::to_value(result).unwrap_or_default();
+    // Gemini CLI's form of an error of the protocol itself.
+    let response = match &result.meta {
+        Some(meta) if meta.0.contains_key(REFUSED) => json!({"error": meta.0[REFUSED]}),
+        _ => serde_json::to_value(result).unwrap_or_default(),
+    };
+    let response = json!([{"functionResponse": {"name": tool, "response": response}}]);
     let message = format!(
         "MCP tool '{tool}' reported tool error for function call: {call} with response: {response}"
     );
@@ -121,7 +139,7 @@ fn shown(block: &ContentBlock) -> String {
         ContentBlock::Resource(embedded) => match &embedded.resource {
             ResourceContents::TextResourceContents { text, .. } => text.clone(),
             ResourceContents::BlobResourceContents { mime_type, .. } => {
-                format!("[Embedded Resource: {}]", mime_type.as_deref().unwrap_or(UNKNOWN_TYPE))
+                format!("[Embedded Resource: {}]", mime_type.as_deref().unwrap_or("unknown type"))
             }
             _ => String::new(),
         },
@@ -197,10 +215,7 @@ mod tests {
         let Some(Display::Text(shown)) = output_of(&result).display else { unreachable!() };
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines[1..3], ["[Image: image/png]", "[Audio: audio/wav]"]);
-        assert_eq!(
-            lines[4..],
-            ["[Embedded Resource: application/octet-stream]", "[Link to D: file:///d]"]
-        );
+        assert_eq!(lines[4..], ["[Embedded Resource: unknown type]", "[Link to D: file:///d]"]);
     }
 
     #[test]
@@ -235,7 +250,7 @@ mod tests {
         assert_eq!(
             error.message,
             "MCP tool 't' reported tool error for function call: {\"name\":\"t\",\"args\":{}} with response: \
-             {\"content\":[{\"type\":\"text\",\"text\":\"no\\nsuch\"}],\"isError\":true}"
+             [{\"functionResponse\":{\"name\":\"t\",\"response\":{\"content\":[{\"type\":\"text\",\"text\":\"no\\nsuch\"}],\"isError\":true}}}]"
         );
         let shown = "Error: MCP tool 't' reported an error. no".to_owned();
         assert_eq!(output.display, Some(Display::Text(shown)));

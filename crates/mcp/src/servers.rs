@@ -475,7 +475,7 @@ fn context(config: &ServerConfig) -> Map<String, Value> {
     match &config.endpoint {
         ServerAddress::Stdio { command, args, cwd, .. } => {
             context.insert("command".to_owned(), json!(command));
-            context.insert("args".to_owned(), json!(args));
+            context.extend((!args.is_empty()).then(|| ("args".to_owned(), json!(args))));
             context.extend(cwd.as_ref().map(|cwd| ("cwd".to_owned(), json!(cwd))));
         }
         ServerAddress::Http(remote)

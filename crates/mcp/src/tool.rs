@@ -34,6 +34,8 @@ pub(crate) struct ServerTool {
     annotations: Option<Map<String, Value>>,
     /// The server's name for the tool.
     original: String,
+    /// True if [`Declaration::WAIT`] is an argument of the server's own.
+    knows_waiting: bool,
 }
 
 impl ServerTool {
@@ -41,14 +43,16 @@ impl ServerTool {
     pub(crate) fn new(server: &Arc<Server>, name: String, tool: model::Tool) -> Self {
         let original = tool.name.into_owned();
         let annotations = tool.meta.as_ref().and_then(|meta| meta.0.get(ANNOTATIONS));
-        let schema = Value::Object(Arc::unwrap_or_clone(tool.input_schema));
+        let schema = Arc::unwrap_or_clone(tool.input_schema);
+        let waits = schema.get("properties").and_then(|known| known.get(Declaration::WAIT));
         Self {
             display_name: format!("{original} ({} MCP Server)", server.config.name),
             description: tool.description.map(std::borrow::Cow::into_owned).unwrap_or_default(),
             annotations: annotations.and_then(Value::as_object).cloned(),
             server: Arc::clone(server),
             name,
-            schema,
+            knows_waiting: waits.is_some(),
+            schema: Declaration::with_waiting(schema),
             original,
         }
     }
@@ -97,11 +101,11 @@ impl Tool for ServerTool {
         self.annotations.as_ref()
     }
 
-    fn renders_markdown(&self) -> bool {
-        false
-    }
-
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
+        let mut args = args.clone();
+        if !self.knows_waiting {
+            args.shift_remove(Declaration::WAIT);
+        }
         Ok(Box::new(ServerCall {
             server: Arc::clone(&self.server),
             name: self.name.clone(),
@@ -109,7 +113,7 @@ impl Tool for ServerTool {
             original: self.original.clone(),
             description: self.description.clone(),
             schema: self.schema.clone(),
-            args: args.clone(),
+            args,
         }))
     }
 }
@@ -195,7 +199,7 @@ impl ServerCall {
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(_) => Err("[Error: Could not parse tool response]".to_owned()),
-            Err(ServiceError::McpError(error)) => Err(explain(error.message.into_owned())),
+            Err(ServiceError::McpError(error)) => Ok(result::refused(error.code.0, &error.message)),
             Err(ServiceError::Timeout { timeout }) => {
                 Err(explain(format!("no answer within {} s", timeout.as_secs_f64())))
             }

@@ -5,7 +5,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use pollux_policy::Subject;
-use pollux_protocol::{Args, CallConfinement, Effects, Invocation, Tool, ToolError, ToolErrorKind};
+use pollux_protocol::{
+    Args, CallConfinement, Declaration, Effects, Invocation, Tool, ToolError, ToolErrorKind,
+};
 use serde_json::Value;
 
 use super::run::words;
@@ -150,5 +152,5 @@ fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
 
 /// True if the model itself requested that this call waits for those before it.
 fn stands_alone(queued: &Queued) -> bool {
-    queued.call.args.get("wait_for_previous") == Some(&Value::Bool(true))
+    queued.call.args.get(Declaration::WAIT) == Some(&Value::Bool(true))
 }

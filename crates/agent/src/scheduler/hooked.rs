@@ -111,8 +111,10 @@ impl Scheduler<'_> {
         if !self.hooks.has(HookEvent::AfterTool) {
             return output;
         }
-        let payload =
-            HookPayload::AfterTool { call: payload(ready), tool_response: response(&output) };
+        let payload = HookPayload::AfterTool {
+            call: payload(ready),
+            tool_response: response(&output, ready.tool.server().is_some()),
+        };
         let result = self.hooks.fire(&payload, self.cancel).await;
         if let Some(reason) = result.stop {
             let shown = format!("Agent execution stopped by hook: {reason}");
@@ -169,10 +171,11 @@ fn refusal(result: &HookResult) -> Option<ToolError> {
 }
 
 /// Returns a result in the form for hooks: a single text or part by itself, otherwise a list of
-/// parts.
-fn response(output: &ToolOutput) -> ToolResponsePayload {
+/// parts. The result of a server's tool is always a list.
+fn response(output: &ToolOutput, is_of_server: bool) -> ToolResponsePayload {
     let llm_content = match (&output.error, &output.content[..]) {
         (Some(error), _) => error.message.clone().into(),
+        (None, parts) if is_of_server => serde_json::to_value(parts).unwrap_or_default(),
         (None, [Part { body: Body::Text(text), .. }]) => text.clone().into(),
         (None, [part]) => serde_json::to_value(part).unwrap_or_default(),
         (None, parts) => serde_json::to_value(parts).unwrap_or_default(),

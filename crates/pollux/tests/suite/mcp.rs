@@ -309,7 +309,7 @@ fn hooks_know_the_server() {
     calls(&stage, &[("mcp_s_look", json!({}))]);
     let input: Value = serde_json::from_str(&stage.home.read_project_file("hooked")).unwrap();
     let command = stage.home.project().join("server");
-    let expected = json!({"server_name": "s", "tool_name": "look", "command": command, "args": []});
+    let expected = json!({"server_name": "s", "tool_name": "look", "command": command});
     assert_eq!(input["tool_name"], "mcp_s_look");
     assert_eq!(input["mcp_context"], expected);
 }

@@ -1,7 +1,8 @@
 //! List of tools that a discovery command prints. Pure functions: the content is checked before it
 //! is used.
 
-use serde_json::{Map, Value, json};
+use pollux_protocol::Declaration;
+use serde_json::{Map, Value};
 
 /// Prefix of the names of discovered tools.
 const PREFIX: &str = "discovered_tool_";
@@ -95,7 +96,8 @@ impl Listing {
             Some(Value::String(text)) => cut(&text, LONGEST_DESCRIPTION),
             _ => String::new(),
         };
-        let listed = Listed { name, original, description, schema: with_waiting(schema) };
+        let listed =
+            Listed { name, original, description, schema: Declaration::with_waiting(schema) };
         // The last tool of each name counts.
         match self.tools.iter_mut().find(|known| known.name == listed.name) {
             None => self.tools.push(listed),
@@ -122,28 +124,13 @@ fn name_for_models(original: &str) -> String {
     PREFIX.chars().chain(safe).take(LONGEST_NAME).collect()
 }
 
-/// Adds the argument `wait_for_previous`, which makes a call wait for the calls before it.
-fn with_waiting(mut schema: Map<String, Value>) -> Value {
-    if schema.get("type") == Some(&json!("object")) {
-        let properties = schema.entry("properties").or_insert_with(|| json!({}));
-        if let Some(properties) = properties.as_object_mut() {
-            properties.entry("wait_for_previous").or_insert_with(|| {
-                json!({
-                    "type": "boolean",
-                    "description": "Wait until all earlier calls of this turn are finished. Default: false."
-                })
-            });
-        }
-    }
-    Value::Object(schema)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
