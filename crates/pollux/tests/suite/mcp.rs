@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{CapturedRequest, Finished, Key, ModelReply, ReplyContent, Signal, reply};
+use pollux_testkit::{
+    CapturedRequest, Finished, Key, ModelReply, ReplyContent, Signal, Terminal, reply,
+};
 use serde_json::{Value, json};
 
+use super::line::at_prompt;
 use super::mcp_server::{ScriptServer, listing, tool};
 use super::stage::{SOON, Stage, is_alive, wait_until};
 
@@ -314,6 +317,16 @@ fn hooks_know_the_server() {
     assert_eq!(input["mcp_context"], expected);
 }
 
+/// Starts a conversation and waits until its server is connected.
+fn connected(stage: &Stage) -> Terminal {
+    let terminal = stage.pollux(&[]).in_terminal(60, 120);
+    terminal.wait_for(at_prompt, SOON);
+    terminal.send("/mcp reload\r");
+    terminal.wait_for_text("(stdio): ready", SOON);
+    terminal.wait_for(at_prompt, SOON);
+    terminal
+}
+
 #[test]
 fn approvals_hold_for_a_tool_a_server_and_later_sessions() {
     let stage = stage_with(|stage| {
@@ -324,7 +337,8 @@ fn approvals_hold_for_a_tool_a_server_and_later_sessions() {
         stage.server.stream(reply().call(&format!("mcp_my_server_{name}"), json!({"x": "y"})));
     }
     stage.server.stream(reply().text("Finished."));
-    let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(60, 120);
+    let mut terminal = connected(&stage);
+    terminal.send("go\r");
     let question =
         |tool: &str| format!("Allow execution of MCP tool \"{tool}\" from server \"my server\"?");
     terminal.wait_for_text(&question("one"), SOON);
@@ -359,7 +373,8 @@ fn a_saved_approval_holds_in_the_next_session() {
         stage.server.stream(reply().call("mcp_s_look", json!({})));
         stage.server.stream(reply().text("Finished."));
     }
-    let mut terminal = stage.pollux(&["-i", "go"]).in_terminal(60, 120);
+    let mut terminal = connected(&stage);
+    terminal.send("go\r");
     terminal.wait_for_text("Choose 1-", SOON);
     terminal.send("4\r");
     terminal.wait_for_text("Finished.", SOON);
