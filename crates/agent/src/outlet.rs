@@ -1,8 +1,9 @@
 //! Output for events: they go to the observers first, then to the frontend.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pollux_protocol::{Envelope, Event, Measurement, Observer, Origin};
+use pollux_protocol::{Envelope, Event, Measurement, Observer, Origin, Severity};
 use tokio::sync::mpsc;
 
 /// Maximum number of events in the channel to the frontend. The agent waits while the channel is
@@ -17,6 +18,8 @@ pub struct Outlet {
     /// Origin of the next event, shared by all clones, so that all of them follow the current
     /// prompt.
     origin: Arc<Mutex<Arc<Origin>>>,
+    /// Warnings that the session has had and does not repeat, shared with the subagents.
+    warned: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Outlet {
@@ -28,7 +31,8 @@ impl Outlet {
         let (frontend, events) = mpsc::channel(CHANNEL);
         let origin = Origin { session: session.into(), ..Origin::default() };
         let origin = Arc::new(Mutex::new(Arc::new(origin)));
-        (Self { observers: observers.into(), frontend, origin }, events)
+        let observers = observers.into();
+        (Self { observers, frontend, origin, warned: Arc::default() }, events)
     }
 
     /// Returns the origin of the next event.
@@ -79,6 +83,17 @@ impl Outlet {
         if let Err(mpsc::error::TrySendError::Full(envelope)) = self.frontend.try_send(envelope) {
             let frontend = self.frontend.clone();
             tokio::spawn(async move { drop(frontend.send(envelope).await) });
+        }
+    }
+
+    /// Sends a warning, unless the session has already had it. Does not wait, as
+    /// [`Self::emit_at_once`].
+    pub(crate) fn warn_once(&self, text: String) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(text.clone()) {
+            drop(warned);
+            let severity = Severity::Warning;
+            self.emit_at_once(self.origin(), Event::Notice { severity, text });
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pollux_protocol::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Event, Measurement,
-    ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, Usage, estimate,
+    ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, ToolOmission, Usage, estimate,
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -99,6 +99,11 @@ impl Watch {
         request.on_retry = Some(Arc::new(move |notice| {
             // Sending fails only if the receiver is gone. Then no one waits for notices.
             drop(sender.send(notice));
+        }));
+        let outlet = self.outlet.clone();
+        request.on_omission = Some(Arc::new(move |omission: &ToolOmission| {
+            let ToolOmission { tool, reason } = omission;
+            outlet.warn_once(format!("The model cannot use the tool {tool}: {reason}."));
         }));
         self.admit(asked).await?;
         self.begin(asked, Instant::now());

@@ -40,9 +40,25 @@ impl<K: Eq + Hash, V> EntryCache<K, V> {
         key: K,
         encode: impl FnOnce() -> Result<V, E>,
     ) -> Result<&V, E> {
+        self.get_current(key, |_| true, encode)
+    }
+
+    /// Returns the value of a key, which `encode` creates if it is missing or outdated.
+    pub(crate) fn get_current<E>(
+        &mut self,
+        key: K,
+        is_current: impl FnOnce(&V) -> bool,
+        encode: impl FnOnce() -> Result<V, E>,
+    ) -> Result<&V, E> {
         let requests = self.requests;
         let (value, last) = match self.encoded.entry(key) {
-            Entry::Occupied(slot) => slot.into_mut(),
+            Entry::Occupied(slot) => {
+                let known = slot.into_mut();
+                if !is_current(&known.0) {
+                    known.0 = encode()?;
+                }
+                known
+            }
             Entry::Vacant(slot) => slot.insert((encode()?, requests)),
         };
         *last = requests;

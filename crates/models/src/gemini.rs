@@ -23,6 +23,7 @@ pub(crate) use stream::write_grounding;
 
 use model::GeminiModel;
 use refusal::GoogleRefusals;
+use request::Encodings;
 use service::Service;
 
 /// Name of the dialect in the catalog.
@@ -31,8 +32,8 @@ pub(crate) const DIALECT: &str = "gemini";
 /// Creates a client.
 pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
     let refusals = Arc::new(GoogleRefusals { gateway: connection.endpoint.gateway() });
-    let parts = PartsCache::default();
-    Arc::new(GeminiClient(Arc::new(Service { connection, refusals, parts })))
+    let encodings = Encodings::default();
+    Arc::new(GeminiClient(Arc::new(Service { connection, refusals, encodings })))
 }
 
 struct GeminiClient(Arc<Service>);

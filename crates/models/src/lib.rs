@@ -16,6 +16,7 @@
 //! | [`local`] | model servers on this machine, and the search for them |
 //! | `exchange` | one request, its signature and its retries |
 //! | `body`, `json_answer`, `surrogates` | shared: bodies, JSON responses, bad characters |
+//! | `tool_schema`, `tool_names`, `declarations` | tools in the form that a dialect accepts |
 //! | `replay`, `record` | models from a recording, and the recording of models |
 //! | `refusal` | error responses of services, in neutral terms |
 //! | `failure` | network failures, as typed errors with a remedy |
@@ -31,6 +32,7 @@ mod auth;
 mod body;
 pub mod catalog;
 pub mod configs;
+mod declarations;
 mod dialect;
 mod endpoint;
 mod entry_cache;
@@ -50,6 +52,8 @@ mod replay;
 mod route;
 mod services;
 mod surrogates;
+mod tool_names;
+mod tool_schema;
 mod wiring;
 
 pub use assemble::{assemble, is_undecided, sign_in_notice, undecided};
@@ -59,3 +63,4 @@ pub use options::{ModelsOptions, ReplaySource};
 pub use prices::{PriceBook, PriceTable, PricesError};
 pub use record::ResponseRecorder;
 pub use replay::Replay;
+pub use tool_schema::{Compiled, ToolDialect, Unusable, compile};

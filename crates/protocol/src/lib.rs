@@ -97,8 +97,8 @@ pub use listing::{Abilities, ModelListing};
 pub use live::{Live, LiveWatch};
 pub use model::{
     Adjustments, Choice, ChunkStream, Citation, FIRST_LISTED, FinishReason, JsonRequest, Model,
-    ModelLimits, ModelRequest, ModelRole, Models, PromptFamily, ResponseChunk, RetryListener,
-    RetryNotice, SelectContext, Tuning,
+    ModelLimits, ModelRequest, ModelRole, Models, OmissionListener, PromptFamily, ResponseChunk,
+    RetryListener, RetryNotice, SelectContext, ToolOmission, Tuning,
 };
 pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
 pub use notices::Notices;

@@ -75,6 +75,18 @@ pub struct RetryNotice {
 /// Callback for retries, called before the wait.
 pub type RetryListener = Arc<dyn Fn(RetryNotice) + Send + Sync>;
 
+/// A tool that was left out of a request, because it cannot be described to the vendor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOmission {
+    /// Name of the tool.
+    pub tool: String,
+    /// Reason: the rest of a sentence, without the full stop.
+    pub reason: String,
+}
+
+/// Callback for tools that are left out of a request, called before it is sent.
+pub type OmissionListener = Arc<dyn Fn(&ToolOmission) + Send + Sync>;
+
 /// Sampling parameters of a request; `None` uses the configured value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tuning {
@@ -134,6 +146,8 @@ pub struct ModelRequest {
     pub adjustments: Adjustments,
     /// Callback for repeated connection attempts.
     pub on_retry: Option<RetryListener>,
+    /// Callback for tools that are left out of the request.
+    pub on_omission: Option<OmissionListener>,
 }
 
 impl fmt::Debug for ModelRequest {

@@ -204,6 +204,7 @@ impl AgentLoop {
             is_retry: false,
             adjustments: Adjustments::default(),
             on_retry: None,
+            on_omission: None,
         };
         Ok(match &mut self.shaping {
             Some(shaping) => shaping.shape(request),

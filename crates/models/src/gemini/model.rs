@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
 use pollux_protocol::{
     Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelRequest,
     ModelRole, ResponseChunk, Tuning, Usage,
@@ -12,7 +13,7 @@ use pollux_protocol::{
 use serde_json::Value;
 
 use super::embed;
-use super::request::{self, CallSettings, SuffixCache};
+use super::request::{self, CallSettings, Encoded, SuffixCache};
 use super::service::{Method, MethodCall, Service, decode_total};
 use super::stream::{self, decode_body};
 use crate::configs::Purpose;
@@ -82,8 +83,8 @@ impl GeminiModel {
         request: &ModelRequest,
         settings: &Arc<CallSettings>,
         suffixes: &SuffixCache,
-    ) -> Result<Vec<Bytes>, ModelError> {
-        request::encode(request, settings, &self.service.parts, suffixes)
+    ) -> Result<Encoded, ModelError> {
+        request::encode(request, settings, &self.service.encodings, suffixes)
             .map_err(|error| not_encoded(&error))
     }
 
@@ -122,12 +123,16 @@ impl Model for GeminiModel {
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
         let settings = self.settings(&request)?;
-        let body = self.encode(&request, &settings, &self.suffixes)?;
+        let Encoded { body, names } = self.encode(&request, &settings, &self.suffixes)?;
         let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
         let response = self.service.connection.exchange.open(call).await?;
         let refusals = Arc::clone(&self.service.refusals);
         let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
-        Ok(stream::chunks(response, refusals, retry_fetch_errors))
+        let chunks = stream::chunks(response, refusals, retry_fetch_errors);
+        if names.is_empty() {
+            return Ok(chunks);
+        }
+        Ok(chunks.map_ok(move |chunk| names.restored(chunk)).boxed())
     }
 
     async fn generate(
@@ -136,9 +141,11 @@ impl Model for GeminiModel {
         cancel: CancellationToken,
     ) -> Result<ResponseChunk, ModelError> {
         let settings = self.settings(&request)?;
-        let body = self.encode(&request, &settings, &SuffixCache::default())?;
+        let encoded = self.encode(&request, &settings, &SuffixCache::default())?;
+        let Encoded { body, names } = encoded;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
-        decode_body(&self.service.connection.exchange.ask(call).await?, &self.service.refusals)
+        let body = self.service.connection.exchange.ask(call).await?;
+        Ok(names.restored(decode_body(&body, &self.service.refusals)?))
     }
 
     async fn generate_json(
@@ -148,7 +155,7 @@ impl Model for GeminiModel {
     ) -> Result<(Value, Usage), ModelError> {
         let JsonRequest { request, schema, max_attempts } = request;
         let settings = Arc::new(self.settings(&request)?.for_json(&schema));
-        let body = self.encode(&request, &settings, &SuffixCache::default())?;
+        let body = self.encode(&request, &settings, &SuffixCache::default())?.body;
         let ask = || {
             let method = Method::GenerateContent;
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
@@ -170,7 +177,7 @@ impl Model for GeminiModel {
         cancel: CancellationToken,
     ) -> Result<u64, ModelError> {
         let settings = self.settings(&request)?;
-        let body = request::encode_count(&request, &settings, &self.service.parts);
+        let body = request::encode_count(&request, &settings, &self.service.encodings.parts);
         let body = body.map_err(|error| not_encoded(&error))?;
         let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
         let answer = self.service.connection.exchange.ask(call).await?;

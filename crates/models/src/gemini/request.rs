@@ -3,16 +3,20 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Adjustments, Declaration, ModelRequest, Tuning};
+use pollux_protocol::{Adjustments, Declaration, ModelRequest, ToolChoice, ToolOmission, Tuning};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::contents::{PartsCache, Takes};
 use crate::adjustments;
 use crate::body::Body;
 use crate::configs::Resolved;
+use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
 use crate::names;
+use crate::tool_names::{Names, sent_name};
+use crate::tool_schema::ToolDialect;
 
 /// Keys that belong in `generationConfig`, in the order in which they are sent. Other keys of a
 /// configuration are instructions for Google's client library, not for the service.
@@ -79,7 +83,10 @@ impl CallSettings {
             settings.generation.insert(key.to_owned(), figure);
         }
         if let Some(choice) = &adjustments.tool_choice {
-            settings.tool_config = Some(adjustments::tool_config(choice));
+            let sent = |name: &String| sent_name(name, ToolDialect::Gemini).into_owned();
+            let allowed = choice.allowed.iter().map(sent).collect();
+            let choice = ToolChoice { mode: choice.mode, allowed };
+            settings.tool_config = Some(adjustments::tool_config(&choice));
         }
         if let Some(schema) = &adjustments.schema {
             settings = settings.for_json(schema);
@@ -105,15 +112,40 @@ impl CallSettings {
 /// so only the last one is kept.
 #[derive(Debug, Default)]
 pub(crate) struct SuffixCache {
-    last: Mutex<Option<Suffix>>,
+    last: Mutex<Option<Arc<Suffix>>>,
 }
 
+/// Data after the contents.
 #[derive(Debug)]
-struct Suffix {
+pub(crate) struct Suffix {
     system: Option<Arc<str>>,
     tools: Arc<[Declaration]>,
     settings: Arc<CallSettings>,
     bytes: Bytes,
+    names: Arc<Names>,
+    omissions: Arc<[ToolOmission]>,
+}
+
+/// Body that is ready to be sent.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    pub(crate) body: Vec<Bytes>,
+    /// Names of the tools that are sent under other names.
+    pub(crate) names: Arc<Names>,
+}
+
+/// Conversation and tools that are already encoded, shared by all models of a service.
+#[derive(Debug)]
+pub(crate) struct Encodings {
+    pub(crate) parts: PartsCache,
+    declarations: DeclarationCache,
+}
+
+impl Default for Encodings {
+    fn default() -> Self {
+        let declarations = DeclarationCache::new(ToolDialect::Gemini);
+        Self { parts: PartsCache::default(), declarations }
+    }
 }
 
 impl Suffix {
@@ -134,19 +166,23 @@ impl SuffixCache {
         &self,
         request: &ModelRequest,
         settings: &Arc<CallSettings>,
-    ) -> Result<Bytes, serde_json::Error> {
+        declarations: &DeclarationCache,
+    ) -> Result<Arc<Suffix>, serde_json::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(suffix) = last.as_ref().filter(|suffix| suffix.serves(request, settings)) {
-            return Ok(suffix.bytes.clone());
+            return Ok(Arc::clone(suffix));
         }
-        let bytes = encode_suffix(request, settings)?;
-        *last = Some(Suffix {
+        let tools = declarations.prepare(&request.tools)?;
+        let suffix = Arc::new(Suffix {
             system: request.system.clone(),
             tools: Arc::clone(&request.tools),
             settings: Arc::clone(settings),
-            bytes: bytes.clone(),
+            bytes: encode_suffix(request, &tools, settings)?,
+            names: tools.names(),
+            omissions: tools.omissions,
         });
-        Ok(bytes)
+        *last = Some(Arc::clone(&suffix));
+        Ok(suffix)
     }
 }
 
@@ -154,15 +190,16 @@ impl SuffixCache {
 pub(crate) fn encode(
     request: &ModelRequest,
     settings: &Arc<CallSettings>,
-    parts: &PartsCache,
+    encodings: &Encodings,
     suffixes: &SuffixCache,
-) -> Result<Vec<Bytes>, serde_json::Error> {
-    let suffix = suffixes.get(request, settings)?;
+) -> Result<Encoded, serde_json::Error> {
+    let suffix = suffixes.get(request, settings, &encodings.declarations)?;
+    report_omissions(request, &suffix.omissions);
     let mut body = Body::default();
     body.text(r#"{"contents":"#);
-    parts.write_contents(&mut body, &request.entries, takes(&settings.model))?;
-    body.bytes(&suffix);
-    Ok(body.finish())
+    encodings.parts.write_contents(&mut body, &request.entries, takes(&settings.model))?;
+    body.bytes(&suffix.bytes);
+    Ok(Encoded { body: body.finish(), names: Arc::clone(&suffix.names) })
 }
 
 /// Returns the requirements of the model that receives a conversation.
@@ -189,9 +226,10 @@ pub(crate) fn encode_count(
 /// Returns the rest of the body after the contents, from the comma to the closing brace.
 fn encode_suffix(
     request: &ModelRequest,
+    offered: &SentTools<'_>,
     settings: &CallSettings,
 ) -> Result<Bytes, serde_json::Error> {
-    let mut json = serde_json::to_vec(&SuffixKeys { request, settings })?;
+    let mut json = serde_json::to_vec(&SuffixKeys { request, offered, settings })?;
     match json.as_slice() {
         b"{}" => json.remove(0),
         _ => std::mem::replace(&mut json[0], b','),
@@ -202,12 +240,13 @@ fn encode_suffix(
 /// Keys of the suffix as an object.
 struct SuffixKeys<'a> {
     request: &'a ModelRequest,
+    offered: &'a SentTools<'a>,
     settings: &'a CallSettings,
 }
 
 impl Serialize for SuffixKeys<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { request, settings } = self;
+        let Self { request, offered, settings } = self;
         let mut map = serializer.serialize_map(None)?;
         if let Some(system) = request.system.as_deref().filter(|system| !system.is_empty()) {
             let instruction = SystemInstruction { parts: [Text { text: system }], role: "user" };
@@ -216,8 +255,8 @@ impl Serialize for SuffixKeys<'_> {
         if let Some(safety) = &settings.safety {
             map.serialize_entry("safetySettings", safety)?;
         }
-        if !request.tools.is_empty() {
-            let function_declarations = request.tools.iter().map(WireDeclaration::from).collect();
+        if !offered.is_empty() {
+            let function_declarations = offered.iter().map(WireDeclaration::from).collect();
             map.serialize_entry("tools", &[WireTools { function_declarations }])?;
         } else if let Some(tools) = &settings.tools {
             map.serialize_entry("tools", tools)?;
@@ -257,15 +296,15 @@ struct WireTools<'a> {
 struct WireDeclaration<'a> {
     name: &'a str,
     description: &'a str,
-    parameters_json_schema: &'a Value,
+    parameters_json_schema: &'a RawValue,
 }
 
-impl<'a> From<&'a Declaration> for WireDeclaration<'a> {
-    fn from(declaration: &'a Declaration) -> Self {
+impl<'a> From<SentTool<'a>> for WireDeclaration<'a> {
+    fn from(tool: SentTool<'a>) -> Self {
         Self {
-            name: &declaration.name,
-            description: &declaration.description,
-            parameters_json_schema: &declaration.parameters,
+            name: tool.name,
+            description: &tool.declaration.description,
+            parameters_json_schema: tool.parameters,
         }
     }
 }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use pollux_protocol::{CancellationToken, ModelError, RetryListener};
 use serde::Deserialize;
 
-use super::contents::PartsCache;
 use super::refusal::GoogleRefusals;
+use super::request::Encodings;
 use crate::dialect::Connection;
 use crate::exchange::{Call, decode};
 
@@ -16,8 +16,7 @@ use crate::exchange::{Call, decode};
 pub(super) struct Service {
     pub(super) connection: Connection,
     pub(super) refusals: Arc<GoogleRefusals>,
-    /// Encoded conversation.
-    pub(super) parts: PartsCache,
+    pub(super) encodings: Encodings,
 }
 
 /// Method of the service.

@@ -6,12 +6,12 @@ use pollux_protocol::{FinishReason, ModelError, ModelErrorKind, Part, ResponseCh
 
 use super::calls::Calls;
 use super::emulation;
-use super::ids::Names;
 use super::reasoning::{Gathered, Reasoning, ReasoningReturn};
 use super::refusal::Refusals;
 use super::splitter::{Segment, Splitter};
 use super::wire::{WireAnswer, WireChoice, WireMessage};
 use crate::surrogates;
+use crate::tool_names::Names;
 
 /// Maximum size of text that is held back until its meaning is known, in bytes.
 const MAX_HELD: usize = 16 * 1024 * 1024;

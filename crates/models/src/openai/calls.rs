@@ -8,8 +8,8 @@
 use pollux_protocol::{ModelError, ModelErrorKind, Part};
 use serde_json::{Map, Value};
 
-use super::ids::Names;
 use super::wire::WireCall;
+use crate::tool_names::Names;
 
 /// Maximum number of calls in one response.
 const MAX_CALLS: usize = 128;

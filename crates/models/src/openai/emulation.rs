@@ -3,14 +3,18 @@
 
 use std::fmt::Write as _;
 
-use pollux_protocol::{Declaration, FunctionCall, FunctionResponse, Part};
+use pollux_protocol::{FunctionCall, FunctionResponse, Part};
 use serde_json::{Map, Value, json};
+
+use super::request::WireFunction;
+use crate::declarations::SentTools;
 
 /// Opening line of a call.
 pub(super) const FENCE: &str = "```tool_call";
 
-/// Returns the instruction that explains the use of the tools to the model.
-pub(super) fn instruction(declarations: &[Declaration]) -> String {
+/// Returns the instruction that explains the use of the tools to the model. In a text they have
+/// their own names.
+pub(super) fn instruction(tools: &SentTools<'_>) -> String {
     let mut text = format!(
         "# Tools\n\n\
         You cannot call tools directly: call them in your text. To call a tool, write a block like \
@@ -21,13 +25,14 @@ pub(super) fn instruction(declarations: &[Declaration]) -> String {
         ```tool_result. Never write such a block yourself. If you need no tool, answer in plain text.\n\n\
         The tools, each with the JSON schema of its arguments:\n"
     );
-    for declaration in declarations {
-        let described = json!({
-            "name": declaration.name,
-            "description": declaration.description,
-            "parameters": declaration.parameters,
-        });
-        // Writing to a string does not fail.
+    for tool in tools.iter() {
+        let described = WireFunction {
+            name: &tool.declaration.name,
+            description: &tool.declaration.description,
+            parameters: tool.parameters,
+        };
+        // Neither the encoding nor writing to a string fails.
+        let described = serde_json::to_string(&described).unwrap_or_default();
         writeln!(text, "\n{described}").unwrap_or_default();
     }
     text

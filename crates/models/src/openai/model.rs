@@ -139,7 +139,7 @@ impl ChatModel {
         settings: CallSettings,
         frames: &FrameCache,
     ) -> Result<Encoded, ModelError> {
-        request::encode(request, settings, &self.service.messages, frames)
+        request::encode(request, settings, &self.service.encodings, frames)
             .map_err(|error| not_encoded(&error))
     }
 

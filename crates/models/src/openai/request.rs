@@ -3,14 +3,18 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use pollux_protocol::{Declaration, ModelRequest, estimate};
+use pollux_protocol::{Declaration, ModelRequest, ToolOmission, estimate};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::emulation;
-use super::ids::{Names, function_name};
 use super::messages::{MessagesCache, Shape, escaped};
 use crate::body::Body;
 use crate::catalog::{JsonFormat, Quirks};
+use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
+use crate::tool_names::Names;
+use crate::tool_schema::ToolDialect;
 
 /// Parameter names in a configuration and in a request. Only parameters that the user configured
 /// for the model are sent: many models refuse parameter values intended for other models.
@@ -57,6 +61,20 @@ pub(super) struct Encoded {
     pub(super) names: Arc<Names>,
 }
 
+/// Conversation and tools that are already encoded, shared by all models of a vendor.
+#[derive(Debug)]
+pub(super) struct Encodings {
+    messages: MessagesCache,
+    declarations: DeclarationCache,
+}
+
+impl Default for Encodings {
+    fn default() -> Self {
+        let declarations = DeclarationCache::new(ToolDialect::Chat);
+        Self { messages: MessagesCache::default(), declarations }
+    }
+}
+
 /// Cache of the data around the messages. It seldom changes, so only the last one is kept.
 #[derive(Debug, Default)]
 pub(super) struct FrameCache {
@@ -76,6 +94,7 @@ struct Frame {
     tail: Bytes,
     tokens: f64,
     names: Arc<Names>,
+    omissions: Arc<[ToolOmission]>,
 }
 
 impl Frame {
@@ -85,15 +104,20 @@ impl Frame {
             && self.settings == *settings
     }
 
-    fn new(request: &ModelRequest, settings: CallSettings) -> Result<Self, serde_json::Error> {
-        let instruction = instruction(request, &settings);
+    fn new(
+        request: &ModelRequest,
+        settings: CallSettings,
+        declarations: &DeclarationCache,
+    ) -> Result<Self, serde_json::Error> {
+        let tools = declarations.prepare(&request.tools)?;
+        let instruction = instruction(request, &tools, &settings);
         let mut head = format!(r#"{{"model":{},"messages":["#, json!(settings.model)).into_bytes();
         if !instruction.is_empty() {
             head.extend_from_slice(br#"{"role":"system","content":""#);
             head.extend_from_slice(&escaped(&instruction)?);
             head.extend_from_slice(br#""}"#);
         }
-        let keys = serde_json::to_vec(&tail(request, &settings))?;
+        let keys = serde_json::to_vec(&Tail::new(&tools, &settings))?;
         let separator: &[u8] = if keys == b"{}" { b"]" } else { b"]," };
         let tail = [separator, &keys[1..]].concat();
         let native =
@@ -106,7 +130,8 @@ impl Frame {
             instructed: !instruction.is_empty(),
             tail: tail.into(),
             tokens: estimate::text(&instruction) + native,
-            names: Arc::new(Names::new(&request.tools)),
+            names: tools.names(),
+            omissions: tools.omissions,
         })
     }
 }
@@ -116,12 +141,13 @@ impl FrameCache {
         &self,
         request: &ModelRequest,
         settings: CallSettings,
+        declarations: &DeclarationCache,
     ) -> Result<Arc<Frame>, serde_json::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(frame) = last.as_ref().filter(|frame| frame.serves(request, &settings)) {
             return Ok(Arc::clone(frame));
         }
-        let frame = Arc::new(Frame::new(request, settings)?);
+        let frame = Arc::new(Frame::new(request, settings, declarations)?);
         *last = Some(Arc::clone(&frame));
         Ok(frame)
     }
@@ -131,25 +157,26 @@ impl FrameCache {
 pub(super) fn encode(
     request: &ModelRequest,
     settings: CallSettings,
-    messages: &MessagesCache,
+    encodings: &Encodings,
     frames: &FrameCache,
 ) -> Result<Encoded, serde_json::Error> {
-    let frame = frames.get(request, settings)?;
+    let frame = frames.get(request, settings, &encodings.declarations)?;
+    report_omissions(request, &frame.omissions);
     let mut body = Body::default();
     body.bytes(&frame.head);
     let shape = &frame.settings.shape;
-    let said = messages.write(&mut body, &request.entries, shape, !frame.instructed)?;
+    let said = encodings.messages.write(&mut body, &request.entries, shape, !frame.instructed)?;
     body.bytes(&frame.tail);
     let tokens = (frame.tokens + said) as u64;
     Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
 }
 
 /// Returns the instruction, with additions for features that have no field in the request.
-fn instruction(request: &ModelRequest, settings: &CallSettings) -> String {
+fn instruction(request: &ModelRequest, tools: &SentTools<'_>, settings: &CallSettings) -> String {
     let mut sections: Vec<String> =
         request.system.as_deref().map(str::to_owned).into_iter().collect();
-    if settings.shape.emulated && !request.tools.is_empty() {
-        sections.push(emulation::instruction(&request.tools));
+    if settings.shape.emulated && !tools.is_empty() {
+        sections.push(emulation::instruction(tools));
     }
     if let Some(schema) = &settings.schema
         && settings.quirks.json != JsonFormat::Schema
@@ -181,15 +208,30 @@ fn json_schema(schema: &Value) -> Value {
     }
 }
 
-/// Returns the keys after the messages, in the order in which they are sent.
-fn tail(request: &ModelRequest, settings: &CallSettings) -> Map<String, Value> {
-    let mut tail = Map::new();
-    let mut set = |key: &str, value: Value| drop(tail.insert(key.to_owned(), value));
-    if !request.tools.is_empty() && !settings.shape.emulated {
-        set("tools", request.tools.iter().map(tool).collect());
-        if let Some(choice) = settings.tool_choice {
-            set("tool_choice", choice.into());
-        }
+/// Keys after the messages, in the order in which they are sent.
+#[derive(Serialize)]
+struct Tail<'a> {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+impl<'a> Tail<'a> {
+    fn new(tools: &'a SentTools<'a>, settings: &CallSettings) -> Self {
+        let tools: Vec<WireTool<'a>> =
+            tools.iter().filter(|_| !settings.shape.emulated).map(WireTool::from).collect();
+        let others = others(!tools.is_empty(), settings);
+        Self { tools, others }
+    }
+}
+
+/// Returns the keys after the tools.
+fn others(has_tools: bool, settings: &CallSettings) -> Map<String, Value> {
+    let mut others = Map::new();
+    let mut set = |key: &str, value: Value| drop(others.insert(key.to_owned(), value));
+    if let Some(choice) = settings.tool_choice.filter(|_| has_tools) {
+        set("tool_choice", choice.into());
     }
     match (&settings.schema, settings.quirks.json) {
         (Some(schema), JsonFormat::Schema) => {
@@ -208,15 +250,28 @@ fn tail(request: &ModelRequest, settings: &CallSettings) -> Map<String, Value> {
             set("stream_options", json!({"include_usage": true}));
         }
     }
-    tail
+    others
 }
 
-fn tool(declaration: &Declaration) -> Value {
-    json!({"type": "function", "function": {
-        "name": function_name(&declaration.name),
-        "description": declaration.description,
-        "parameters": declaration.parameters,
-    }})
+#[derive(Serialize)]
+struct WireTool<'a> {
+    r#type: &'static str,
+    function: WireFunction<'a>,
+}
+
+/// Function in the format of the dialect.
+#[derive(Serialize)]
+pub(super) struct WireFunction<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
+    pub(super) parameters: &'a RawValue,
+}
+
+impl<'a> From<SentTool<'a>> for WireTool<'a> {
+    fn from(SentTool { declaration, name, parameters }: SentTool<'a>) -> Self {
+        let description = &declaration.description;
+        Self { r#type: "function", function: WireFunction { name, description, parameters } }
+    }
 }
 
 #[cfg(test)]

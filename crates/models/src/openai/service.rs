@@ -9,8 +9,8 @@ use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind, RetryListen
 use serde::Deserialize;
 use serde_json::json;
 
-use super::messages::MessagesCache;
 use super::refusal::{Refusals, sharpened};
+use super::request::Encodings;
 use super::wire::Words;
 use crate::dialect::Connection;
 use crate::exchange::{self, Call};
@@ -29,7 +29,7 @@ const LIST_ATTEMPTS: u32 = 3;
 pub(super) struct Service {
     pub(super) connection: Connection,
     pub(super) refusals: Arc<Refusals>,
-    pub(super) messages: MessagesCache,
+    pub(super) encodings: Encodings,
 }
 
 impl Service {
@@ -49,7 +49,7 @@ impl Service {
             key_page: vendor.key_page.clone().filter(|_| gateway.is_none()),
             address: address.to_owned(),
         };
-        Self { connection, refusals: Arc::new(refusals), messages: MessagesCache::default() }
+        Self { connection, refusals: Arc::new(refusals), encodings: Encodings::default() }
     }
 
     /// Returns the id of the vendor that bills requests; a server on this machine bills nothing.

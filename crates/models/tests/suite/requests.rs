@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
     CancellationToken, Declaration, EntryId, History, JsonRequest, ModelErrorKind, ModelRequest,
-    ModelRole, Part,
+    ModelRole, Part, ToolOmission,
 };
 use pollux_testkit::{Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
@@ -158,4 +158,53 @@ async fn a_gateway_without_a_key_gets_an_empty_one() {
     let chunks = answer(&select(&models_with(&server, &no_key), "m").await).await.unwrap();
     assert_eq!(text(&chunks), "ok");
     assert_eq!(server.last_request().header("x-goog-api-key"), Some(""));
+}
+
+#[tokio::test]
+async fn a_name_that_the_service_refuses_is_sent_in_another_form() {
+    let server = ModelServer::start();
+    let model = model(&server, "gemini-2.5-pro").await;
+    let declaration = |name: &str, parameters: Value| Declaration {
+        name: name.to_owned(),
+        description: String::new(),
+        parameters,
+    };
+    let mut history = History::new();
+    let id = |word: &str| EntryId::new(word.to_owned());
+    history.push_user(id("u"), vec![Part::text("go on")]);
+    history.push_model(id("m"), vec![Part::call("a b__1", "a b", json!({}))]);
+    history.push_responses(id("r"), vec![Part::output("a b__1", "a b", "done")]);
+    let (told, omissions) = std::sync::mpsc::channel();
+    let request = ModelRequest {
+        entries: history.request().unwrap(),
+        tools: Arc::from([
+            declaration("a b", json!({})),
+            declaration("a.b:c", json!({})),
+            declaration("word", json!({"type": "string"})),
+        ]),
+        on_omission: Some(Arc::new(move |omission: &ToolOmission| {
+            told.send(omission.tool.clone()).unwrap();
+        })),
+        ..ModelRequest::default()
+    };
+    let cancel = CancellationToken::new;
+    server.stream(reply().text("ok"));
+    let stream = model.stream(request.clone(), cancel()).await.unwrap();
+    futures::StreamExt::count(stream).await;
+    let sent = server.last_request();
+    let [name, "a.b:c"] = sent.declared_tools()[..] else { panic!("{}", sent.body) };
+    assert!(name.starts_with("a_b_"), "{name}");
+    assert_eq!(sent.contents()[1]["parts"][0]["functionCall"]["name"], name);
+    assert_eq!(sent.contents()[2]["parts"][0]["functionResponse"]["name"], name);
+
+    server.stream(reply().call(name, json!({})));
+    let stream = model.stream(request.clone(), cancel()).await.unwrap();
+    let chunks: Vec<_> = futures::StreamExt::collect(stream).await;
+    let called: Vec<_> = chunks.into_iter().flat_map(|chunk| chunk.unwrap().parts).collect();
+    assert_eq!(called[0].as_call().unwrap().name, "a b");
+    server.generate(reply().call(name, json!({})));
+    let whole = model.generate(request, cancel()).await.unwrap();
+    assert_eq!(whole.parts[0].as_call().unwrap().name, "a b");
+    assert_eq!(omissions.try_iter().collect::<Vec<_>>(), ["word"; 3], "told for each request");
+    server.assert_all_valid();
 }

@@ -111,3 +111,39 @@ fn a_list_that_does_not_come_is_reported_and_the_run_goes_on() {
     let request = stage.server.last_request();
     assert!(!request.declared_tools().iter().any(|name| name.starts_with("discovered")));
 }
+
+#[test]
+fn a_tool_that_cannot_be_described_is_left_out_alone() {
+    let stage = stage_with(
+        r##"#!/bin/sh
+cat <<'END'
+[
+  {"name": "word", "parametersJsonSchema": {"type": "string"}},
+  {"name": "tree", "parametersJsonSchema": {"type": "object",
+    "properties": {"root": {"$ref": "#/$defs/node"}},
+    "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}}}}
+]
+END
+"##,
+    );
+    let run = calls(&stage, &[("discovered_tool_tree", json!({"root": {"next": {}}}))]);
+    assert_eq!(stage.response(), "called tree");
+    let request = stage.server.last_request();
+    let declarations = request.body["tools"][0]["functionDeclarations"].as_array().unwrap();
+    let schema = |name: &str| {
+        let declaration = declarations.iter().find(|one| one["name"] == name);
+        declaration.map(|declaration| &declaration["parametersJsonSchema"])
+    };
+    assert_eq!(schema("discovered_tool_word"), None);
+    let tree = schema("discovered_tool_tree").unwrap();
+    assert_eq!(tree.get("$defs"), None);
+    assert_eq!(
+        tree["properties"]["root"],
+        json!({"type": "object", "properties": {"next": {"type": "object",
+            "description": "The same structure as one that it is part of."}}})
+    );
+    // Two requests were sent.
+    let warning = "The model cannot use the tool discovered_tool_word: \
+                   its parameters are not described as an object.";
+    assert_eq!(run.stderr_text().matches(warning).count(), 1, "{}", run.report());
+}

@@ -5,6 +5,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::tool_names::sent_name;
+use crate::tool_schema::ToolDialect;
+
 /// Substitute for the signature of a call that the service did not sign; the service accepts it.
 pub(super) const MADE_UP_SIGNATURE: &str = "skip_thought_signature_validator";
 
@@ -65,7 +68,7 @@ impl Serialize for WireCall<'_> {
         if !id.is_empty() {
             map.serialize_entry("id", vendor_id(id, name))?;
         }
-        map.serialize_entry("name", name)?;
+        map.serialize_entry("name", &sent_name(name, ToolDialect::Gemini))?;
         match args {
             Value::Object(args) => map.serialize_entry("args", args)?,
             _ => map.serialize_entry("args", &Map::new())?,
@@ -86,7 +89,7 @@ impl Serialize for WireResponse<'_> {
         if !id.is_empty() {
             map.serialize_entry("id", vendor_id(id, name))?;
         }
-        map.serialize_entry("name", name)?;
+        map.serialize_entry("name", &sent_name(name, ToolDialect::Gemini))?;
         match response {
             Value::Object(response) => map.serialize_entry("response", response)?,
             // The service accepts objects only.

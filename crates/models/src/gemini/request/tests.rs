@@ -25,8 +25,8 @@ fn request(system: Option<&str>, tools: &[&str]) -> ModelRequest {
 }
 
 fn body(request: &ModelRequest, settings: &Arc<CallSettings>) -> String {
-    let pieces = encode(request, settings, &PartsCache::default(), &SuffixCache::default());
-    String::from_utf8(pieces.unwrap().concat()).unwrap()
+    let encoded = encode(request, settings, &Encodings::default(), &SuffixCache::default());
+    String::from_utf8(encoded.unwrap().body.concat()).unwrap()
 }
 
 #[test]
@@ -89,10 +89,14 @@ fn json_answers_are_asked_for_by_schema() {
 #[test]
 fn the_suffix_is_kept_until_something_in_it_changes() {
     let suffixes = SuffixCache::default();
+    let declarations = DeclarationCache::new(ToolDialect::Gemini);
+    let get = |request: &ModelRequest, settings| {
+        suffixes.get(request, settings, &declarations).unwrap().bytes.clone()
+    };
     let pro = settings("gemini-2.5-pro", &json!({}));
-    let first = suffixes.get(&request(Some("a"), &["t"]), &pro).unwrap();
+    let first = get(&request(Some("a"), &["t"]), &pro);
     // Equal values in other places count as the same.
-    let again = suffixes.get(&request(Some("a"), &["t"]), &pro).unwrap();
+    let again = get(&request(Some("a"), &["t"]), &pro);
     assert_eq!(first.as_ptr(), again.as_ptr());
     let flash = settings("gemini-3.5-flash", &json!({}));
     for (request, settings) in [
@@ -101,8 +105,9 @@ fn the_suffix_is_kept_until_something_in_it_changes() {
         (request(None, &[]), &pro),
         (request(Some("a"), &["t"]), &flash),
     ] {
-        let changed = suffixes.get(&request, settings).unwrap();
-        assert_eq!(changed, encode_suffix(&request, settings).unwrap());
+        let changed = get(&request, settings);
+        let tools = declarations.prepare(&request.tools).unwrap();
+        assert_eq!(changed, encode_suffix(&request, &tools, settings).unwrap());
         assert_ne!(changed, first);
     }
 }

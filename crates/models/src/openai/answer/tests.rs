@@ -122,12 +122,8 @@ fn finish_reasons() {
 
 #[test]
 fn calls_come_whole_with_the_finish_and_their_own_names() {
-    let names = Names::new(&[pollux_protocol::Declaration {
-        name: "a.b".to_owned(),
-        description: String::new(),
-        parameters: json!({}),
-    }]);
-    let sent = super::super::ids::function_name("a.b").into_owned();
+    let sent = crate::tool_names::sent_name("a.b", crate::tool_schema::ToolDialect::Chat);
+    let names = Names::new([(&*sent, "a.b")].into_iter());
     let reading = Reading { names: Arc::new(names), ..Reading::default() };
     let whole = read(
         reading,

@@ -5,9 +5,11 @@ use pollux_protocol::{Blob, Body, Content, FunctionCall, FunctionResponse, Part,
 use serde_json::{Map, Value, json};
 
 use super::super::emulation;
-use super::super::ids::{call_id, function_name};
+use super::super::ids::call_id;
 use super::super::reasoning;
 use super::shape::Shape;
+use crate::tool_names::sent_name;
+use crate::tool_schema::ToolDialect;
 
 /// Pieces of an entry. All of them are JSON; an empty piece is not sent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -143,7 +145,7 @@ impl<'a> Draft<'a> {
         let value = json!({
             "id": call_id(&call.id, self.shape.call_ids),
             "type": "function",
-            "function": {"name": function_name(&call.name), "arguments": arguments},
+            "function": {"name": sent_name(&call.name, ToolDialect::Chat), "arguments": arguments},
         });
         append(&mut self.calls, &value)
     }

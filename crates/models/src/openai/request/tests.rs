@@ -31,7 +31,7 @@ fn request() -> ModelRequest {
     let declaration = Declaration {
         name: "glob".to_owned(),
         description: "Finds.".to_owned(),
-        parameters: json!({"type": "object"}),
+        parameters: json!({"type": "object", "properties": {}}),
     };
     ModelRequest {
         entries: vec![HistoryEntry::detached(Content::user(vec![Part::text("hi")]))],
@@ -43,7 +43,7 @@ fn request() -> ModelRequest {
 
 fn encoded(request: &ModelRequest, settings: CallSettings) -> (String, u64) {
     let frames = FrameCache::default();
-    let encoded = encode(request, settings, &MessagesCache::default(), &frames).unwrap();
+    let encoded = encode(request, settings, &Encodings::default(), &frames).unwrap();
     (String::from_utf8(encoded.body.concat()).unwrap(), encoded.tokens)
 }
 
@@ -55,13 +55,13 @@ fn body(request: &ModelRequest, settings: CallSettings) -> Value {
 fn a_streamed_request_byte_for_byte() {
     let expected = concat!(
         r#"{"model":"gpt-x","messages":[{"role":"system","content":"Be good."},{"role":"user","content":"hi"}],"#,
-        r#""tools":[{"type":"function","function":{"name":"glob","description":"Finds.","parameters":{"type":"object"}}}],"#,
+        r#""tools":[{"type":"function","function":{"name":"glob","description":"Finds.","parameters":{"type":"object","properties":{}}}}],"#,
         r#""stream":true,"stream_options":{"include_usage":true}}"#,
     );
     let (text, tokens) = encoded(&request(), settings());
     assert_eq!(text, expected);
-    // 8 + 2 characters of text, and 4 + 6 + 17 bytes of declaration, at a quarter each.
-    assert_eq!(tokens, 9);
+    // 8 + 2 characters of text, and 4 + 6 + 33 bytes of declaration, at a quarter each.
+    assert_eq!(tokens, 13);
 }
 
 #[test]
@@ -116,9 +116,13 @@ fn only_known_parameters_are_sent_under_their_names() {
 
 #[test]
 fn the_frame_is_made_anew_only_when_it_changes() {
-    let frames = FrameCache::default();
-    let first = frames.get(&request(), settings()).unwrap();
-    assert!(Arc::ptr_eq(&first, &frames.get(&request(), settings()).unwrap()));
+    let (frames, declarations) = (FrameCache::default(), DeclarationCache::new(ToolDialect::Chat));
+    let get = |request: &ModelRequest| {
+        let frame: Arc<Frame> = frames.get(request, settings(), &declarations).unwrap();
+        frame
+    };
+    let first = get(&request());
+    assert!(Arc::ptr_eq(&first, &get(&request())));
     let other = ModelRequest { system: None, ..request() };
-    assert!(!Arc::ptr_eq(&first, &frames.get(&other, settings()).unwrap()));
+    assert!(!Arc::ptr_eq(&first, &get(&other)));
 }
