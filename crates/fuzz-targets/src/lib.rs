@@ -31,5 +31,6 @@ targets! {
     settings_json,
     snapshot,
     sse,
+    tool_schema,
     trust_file,
 }

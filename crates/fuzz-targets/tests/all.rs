@@ -43,6 +43,7 @@ targets! {
     settings_json,
     snapshot,
     sse,
+    tool_schema,
     trust_file,
 }
 
