@@ -23,6 +23,7 @@ pub use enablement::Enablement;
 
 mod configured;
 mod enablement;
+mod trial;
 
 /// Variable that shows a program that it was started by Gemini CLI or Pollux.
 const MARK: (&str, &str) = ("GEMINI_CLI", "1");
@@ -169,7 +170,7 @@ impl SessionServers {
 
     /// Starts a server, or records why it is not started.
     fn launch(&self, servers: &Servers, server: Configured) {
-        let Configured { name, config, permission } = server;
+        let Configured { name, config, permission, .. } = server;
         let config = match config {
             Ok(Some(config)) => config,
             // An entry for a server that an extension brings.

@@ -34,6 +34,8 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
 /// Maximum length of the last line of error output in a message, in characters.
 const LONGEST_COMPLAINT: usize = 300;
+/// Maximum number of lines of error output in the log.
+const MOST_ERROR_LINES: usize = 50;
 
 /// Surroundings that all servers share.
 #[derive(Clone)]
@@ -140,8 +142,12 @@ impl Connection {
         let server = spawn_duplex(spec, KEPT_ERRORS)
             .map_err(|error| ConnectError::Failed(error.to_string()))?;
         let (transport, process) = StdioTransport::new(server, Arc::clone(log));
+        let mut attempt = Attempt { process: Arc::clone(&process), log, has_failed: true };
         match serve_client(handler, transport).await {
-            Ok(service) => Ok(Self::new(service, Some(process))),
+            Ok(service) => {
+                attempt.has_failed = false;
+                Ok(Self::new(service, Some(process)))
+            }
             Err(error) => Err(ConnectError::Failed(explained(&error, &process).await)),
         }
     }
@@ -209,6 +215,11 @@ impl Connection {
         &self.handler
     }
 
+    /// Returns the last lines of the program's error output.
+    pub(crate) fn error_lines(&self) -> Vec<String> {
+        self.process.as_ref().map(error_lines).unwrap_or_default()
+    }
+
     /// Waits until the connection has ended.
     pub(crate) async fn closed(&self) {
         self.closed.cancelled().await;
@@ -255,6 +266,39 @@ fn watched(service: RunningService<RoleClient, Handler>) -> CancellationToken {
         drop(guard);
     });
     closed
+}
+
+/// Attempt to connect to a program. If it fails, or takes too long and is dropped, the program's
+/// error output is added to the log.
+struct Attempt<'l> {
+    process: Ending,
+    log: &'l LogSink,
+    has_failed: bool,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if self.has_failed {
+            for line in error_lines(&self.process) {
+                (self.log)(line);
+            }
+        }
+    }
+}
+
+/// Returns the last lines of a program's error output, for the log.
+fn error_lines(process: &Ending) -> Vec<String> {
+    let process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = process.as_ref().map(|process| process.stderr().text()).unwrap_or_default();
+    let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(MOST_ERROR_LINES);
+    let mut lines: Vec<String> = lines.map(shown_line).collect();
+    lines.reverse();
+    lines
+}
+
+/// Returns a line of a program's output in the form that is shown.
+fn shown_line(line: &str) -> String {
+    visible(line.trim()).chars().take(LONGEST_COMPLAINT).collect()
 }
 
 /// Takes the process of a server.
@@ -345,8 +389,8 @@ async fn explained(error: &ClientInitializeError, process: &Ending) -> String {
 }
 
 /// Describes how a program ended.
-async fn complaint(process: &Ending) -> String {
-    let Some(mut process) = taken(process) else {
+async fn complaint(ending: &Ending) -> String {
+    let Some(mut process) = taken(ending) else {
         return "the program ended".to_owned();
     };
     let state = tokio::time::timeout(Duration::from_millis(500), process.ended()).await;
@@ -360,7 +404,9 @@ async fn complaint(process: &Ending) -> String {
         Ok(_) => "the program ended".to_owned(),
         Err(_) => "the program closed its output".to_owned(),
     };
-    match last_line(&process.stderr()) {
+    let last = last_line(&process.stderr());
+    *ending.lock().unwrap_or_else(PoisonError::into_inner) = Some(process);
+    match last {
         Some(line) => format!("{how}: {line}"),
         None => how,
     }
@@ -370,7 +416,7 @@ async fn complaint(process: &Ending) -> String {
 fn last_line(output: &Output) -> Option<String> {
     let text = output.text();
     let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(visible(line.trim()).chars().take(LONGEST_COMPLAINT).collect())
+    Some(shown_line(line))
 }
 
 /// Lines of a server's log. The oldest are dropped.

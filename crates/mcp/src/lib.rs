@@ -11,7 +11,7 @@
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `servers` | [`Servers`]: all servers of a session, started in the background |
-//! | `trial` | [`probe`]: connection to a server for a report, step by step |
+//! | `trial` | [`probe`]: connection to a server for a report, step by step; [`reach`]: connection only |
 //!
 //! The protocol itself (handshake, ids, time-outs, cancellation, HTTP sessions) is the official
 //! SDK's, `rmcp`. No other crate uses it. Everything that a server sends is hostile input: it is
@@ -41,4 +41,4 @@ pub use names::{qualified_name, sanitized};
 pub use servers::{
     CallProgress, EventSink, ServerChange, ServerState, ServerStatus, Servers, ServersOptions,
 };
-pub use trial::{Probed, ProbedStep, probe};
+pub use trial::{Probed, ProbedStep, Unreachable, probe, reach};

@@ -51,6 +51,30 @@ pub struct ProbedStep {
     pub error: Option<String>,
 }
 
+/// Reason for which a server cannot be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Message for the user.
+    pub reason: String,
+    /// True if the user has to sign in first.
+    pub needs_sign_in: bool,
+}
+
+/// Connects to a server and closes the connection.
+///
+/// # Errors
+/// [`Unreachable`].
+pub async fn reach(config: &ServerConfig, options: ServersOptions) -> Result<(), Unreachable> {
+    let surroundings: Surroundings = surroundings(options);
+    let opened = Connection::open(config, &surroundings, &Log::default().sink()).await;
+    let connection = opened.map_err(|error| Unreachable {
+        reason: error.to_string(),
+        needs_sign_in: error == ConnectError::Unauthorized,
+    })?;
+    connection.close().await;
+    Ok(())
+}
+
 /// Connects to a server, lists its tools, and closes the connection.
 pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
     let surroundings: Surroundings = surroundings(options);
@@ -96,6 +120,9 @@ pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
                     parameters: serde_json::Value::Object((*tool.input_schema).clone()),
                 };
                 probed.tools = named.tools.into_iter().map(declared).collect();
+            }
+            for line in connection.error_lines() {
+                log.push(line);
             }
             connection.close().await;
         }

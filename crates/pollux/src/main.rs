@@ -14,6 +14,7 @@ mod headless;
 mod hooks;
 mod input;
 mod inspection;
+mod mcp;
 mod policy;
 mod process;
 mod process_memory;
@@ -55,6 +56,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Demo(arguments) => program::demo(process, &arguments),
         Subcommand::Config(arguments) => config::run(&process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
+        Subcommand::Mcp(arguments) => program::mcp(&process, &arguments),
         Subcommand::Policy(arguments) => program::policy(&process, &arguments),
         Subcommand::Prompt(arguments) => program::prompt(&process, arguments),
         Subcommand::Sandbox(arguments) => program::sandbox(&process, &arguments),

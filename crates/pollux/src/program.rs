@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use pollux_line::Stdout;
 
 use crate::arguments::{
-    Arguments, DemoArguments, PolicyArguments, PromptArguments, SandboxArguments,
+    Arguments, DemoArguments, McpArguments, PolicyArguments, PromptArguments, SandboxArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -22,6 +22,14 @@ pub(crate) fn run(process: Process, arguments: Arguments) -> ExitCode {
             }
             Err(failure) => fail(arguments.output_format, &failure, None).await,
         }
+    })
+}
+
+/// Runs `mcp`: changes, shows or tests servers.
+pub(crate) fn mcp(process: &Process, arguments: &McpArguments) -> ExitCode {
+    in_runtime(async move {
+        let (text, code) = crate::mcp::answer(process, arguments).await;
+        print(&text, code).await
     })
 }
 

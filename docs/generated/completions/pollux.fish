@@ -82,6 +82,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -a "demo" -d 'Show the agent
 complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change and explain settings'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and test the hooks, your programs that run at events of the agent'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and test the hooks, your programs that run at events of the agent'
+complete -c pollux -n "__fish_pollux_needs_command" -a "mcp" -d 'Add, remove, show and test MCP servers, which give the model more tools'
 complete -c pollux -n "__fish_pollux_needs_command" -a "policy" -d 'Explain the policy decision about a command line, list the rules, or check them'
 complete -c pollux -n "__fish_pollux_needs_command" -a "prompt" -d 'Show the system prompt and the tools that a model receives, and their size in tokens'
 complete -c pollux -n "__fish_pollux_needs_command" -a "sandbox" -d 'Show and test the confinement of commands by the kernel'
@@ -158,6 +159,50 @@ complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subc
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -l from-claude -d 'From .claude/settings.local.json or .claude/settings.json'
 complete -c pollux -n "__fish_pollux_using_subcommand hook; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "add" -d 'Add a server to a settings file'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "remove" -d 'Remove a server from a settings file'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "list" -d 'List the servers, and try to connect to each of them'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "get" -d 'Show the settings and the state of a server, without starting it'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "test" -d 'Start a server, and show what it offers or what is wrong with it'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "enable" -d 'Let a disabled server start again'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and not __fish_seen_subcommand_from add remove list get test enable disable" -f -a "disable" -d 'Prevent a server from starting, in all projects'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s s -l scope -d 'The settings file' -r -f -a "user\t''
+project\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s t -l transport -l type -d 'The way to the server: a program (stdio), or an address (http, sse)' -r -f -a "stdio\t''
+sse\t''
+http\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s e -l env -d 'A variable of the program; repeatable. KEY=\'$NAME\' saves the reference, not the value' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s H -l header -d 'A header of requests; repeatable. References such as $NAME are saved as they are' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -l timeout -d 'The time limit for connecting and for each call, in milliseconds' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -l description -d 'A description for the user' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -l include-tools -d 'A tool to use, no others; repeatable' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -l exclude-tools -d 'A tool not to use; repeatable' -r
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -l trust -d 'Let all tools of the server run without approval in trusted folders'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from add" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from remove" -s s -l scope -d 'The settings file' -r -f -a "user\t''
+project\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from remove" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from list" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from get" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from get" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from get" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from get" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from test" -l json -d 'Print JSON'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from test" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from test" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from test" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from enable" -l session -d 'For one session only: without effect here, see /mcp in a conversation'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from enable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from enable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from disable" -l session -d 'For one session only: without effect here, see /mcp in a conversation'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from disable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand mcp; and __fish_seen_subcommand_from disable" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -f -a "list" -d 'List the rules'
 complete -c pollux -n "__fish_pollux_using_subcommand policy; and not __fish_seen_subcommand_from list lint explain" -f -a "lint" -d 'Report rules that are wrong or doubtful'

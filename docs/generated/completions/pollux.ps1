@@ -64,6 +64,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Explain the policy decision about a command line, list the rules, or check them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and test the confinement of commands by the kernel')
@@ -206,6 +207,91 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;hook;migrate' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--from-claude', '--from-claude', [CompletionResultType]::ParameterName, 'From .claude/settings.local.json or .claude/settings.json')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add a server to a settings file')
+            [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Remove a server from a settings file')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers, and try to connect to each of them')
+            [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Show the settings and the state of a server, without starting it')
+            [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Start a server, and show what it offers or what is wrong with it')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Let a disabled server start again')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Prevent a server from starting, in all projects')
+            break
+        }
+        'pollux;mcp;add' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'The way to the server: a program (stdio), or an address (http, sse)')
+            [CompletionResult]::new('--transport', '--transport', [CompletionResultType]::ParameterName, 'The way to the server: a program (stdio), or an address (http, sse)')
+            [CompletionResult]::new('--type', '--type', [CompletionResultType]::ParameterName, 'The way to the server: a program (stdio), or an address (http, sse)')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'A variable of the program; repeatable. KEY=''$NAME'' saves the reference, not the value')
+            [CompletionResult]::new('--env', '--env', [CompletionResultType]::ParameterName, 'A variable of the program; repeatable. KEY=''$NAME'' saves the reference, not the value')
+            [CompletionResult]::new('-H', '-H ', [CompletionResultType]::ParameterName, 'A header of requests; repeatable. References such as $NAME are saved as they are')
+            [CompletionResult]::new('--header', '--header', [CompletionResultType]::ParameterName, 'A header of requests; repeatable. References such as $NAME are saved as they are')
+            [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'The time limit for connecting and for each call, in milliseconds')
+            [CompletionResult]::new('--description', '--description', [CompletionResultType]::ParameterName, 'A description for the user')
+            [CompletionResult]::new('--include-tools', '--include-tools', [CompletionResultType]::ParameterName, 'A tool to use, no others; repeatable')
+            [CompletionResult]::new('--exclude-tools', '--exclude-tools', [CompletionResultType]::ParameterName, 'A tool not to use; repeatable')
+            [CompletionResult]::new('--trust', '--trust', [CompletionResultType]::ParameterName, 'Let all tools of the server run without approval in trusted folders')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;remove' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;list' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;get' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;test' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;enable' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'For one session only: without effect here, see /mcp in a conversation')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;disable' {
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'For one session only: without effect here, see /mcp in a conversation')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break

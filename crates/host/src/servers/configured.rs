@@ -1,6 +1,8 @@
 //! Servers of the settings, and whether they may start.
 
-use pollux_config::server_lists;
+use std::path::PathBuf;
+
+use pollux_config::{LayerKind, server_lists};
 use pollux_mcp::ServerConfig;
 use pollux_shell::{Dialect, command_line};
 use serde_json::{Value, json};
@@ -16,7 +18,12 @@ const COMMAND_SERVER: &str = "mcp";
 pub struct Configured {
     /// Name of the server.
     pub name: String,
-    /// The entry; `None` if it has no address, and an error message if it cannot be used.
+    /// The entry of the settings, in which variables are replaced.
+    pub entry: Value,
+    /// Settings file that the entry is from.
+    pub source: Option<(LayerKind, PathBuf)>,
+    /// Meaning of the entry; `None` if it has no address, and an error message if it cannot be
+    /// used.
     pub config: Result<Option<ServerConfig>, String>,
     /// Permission of the server to start.
     pub permission: StartPermission,
@@ -61,9 +68,21 @@ impl Setup {
         let configured = |(name, entry): (String, Value)| {
             let permission = self.permission(&name, disabled.contains(&Enablement::key(&name)));
             let config = ServerConfig::read(&name, &entry);
-            Configured { name, config, permission }
+            let source = self.source(&name);
+            Configured { name, entry, source, config, permission }
         };
         found.into_iter().map(configured).collect()
+    }
+
+    /// Returns the settings file that the entry of a server is from: the strongest one that has it.
+    fn source(&self, name: &str) -> Option<(LayerKind, PathBuf)> {
+        let of_entry = |value: &Value| value.get("mcpServers")?.get(name).map(drop);
+        let of_command = |value: &Value| value.get("mcp")?.get("serverCommand").map(drop);
+        let strongest = |has: &dyn Fn(&Value) -> Option<()>| {
+            self.loaded.layers.iter().rev().find(|layer| has(&layer.value).is_some())
+        };
+        let layer = strongest(&of_entry).or_else(|| strongest(&of_command))?;
+        Some((layer.kind, layer.path.clone()))
     }
 
     fn permission(&self, name: &str, is_disabled: bool) -> StartPermission {

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     pub(crate) rules: RuleArguments,
 
     /// More folders to work in, separated by commas
-    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
+    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) include_directories: Vec<String>,
 
     /// Continue a session: the latest, or that of this number, id or beginning of an id
@@ -201,20 +201,20 @@ impl Arguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct RuleArguments {
     /// Policy files or folders to use instead of ~/.gemini/policies
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) policy: Vec<String>,
 
     /// More policy files or folders of the administrator
-    #[arg(long, value_name = "PATHS", action = ArgAction::Append)]
+    #[arg(long, value_name = "PATHS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) admin_policy: Vec<String>,
 
     /// Tools, and commands as run_shell_command(git), that run without approval; policy files can
     /// express more
-    #[arg(long, value_name = "TOOLS", action = ArgAction::Append)]
+    #[arg(long, value_name = "TOOLS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) allowed_tools: Vec<String>,
 
     /// The only MCP servers that may start; an empty text for none
-    #[arg(long, value_name = "SERVERS", action = ArgAction::Append)]
+    #[arg(long, value_name = "SERVERS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) allowed_mcp_server_names: Vec<String>,
 
     /// Trust the current folder for this run

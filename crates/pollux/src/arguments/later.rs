@@ -47,7 +47,7 @@ pub(super) const SANDBOX: &str = "sandbox";
 /// Groups of subcommands. As in Gemini CLI, the first word of a line selects a group even if the
 /// rest is invalid.
 pub(super) const GROUPS: &[Group] = &[
-    Group { names: &["mcp"], verbs: &["add", "remove", "list", "enable", "disable"] },
+    Group { names: &["mcp"], verbs: &[] },
     Group {
         names: &["extensions", "extension"],
         verbs: &[
@@ -99,7 +99,7 @@ pub(super) fn flags() -> impl Iterator<Item = Arg> {
             Kind::Switch => arg.action(ArgAction::SetTrue),
             Kind::Text => arg,
             Kind::OptionalText => arg.num_args(0..=1),
-            Kind::List => arg.action(ArgAction::Append),
+            Kind::List | Kind::Repeated => arg.action(ArgAction::Append).value_delimiter(','),
         }
     })
 }
@@ -111,7 +111,9 @@ pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
             line.switch(flag.name) == Some(true) && ![SCREEN_READER, SANDBOX].contains(&flag.name)
         }
         Kind::Text | Kind::OptionalText => line.is_given(flag.name),
-        Kind::List => line.is_given(flag.name) && !asks_for_none(flag.name, &line.list(flag.name)),
+        Kind::List | Kind::Repeated => {
+            line.is_given(flag.name) && !asks_for_none(flag.name, &line.list(flag.name))
+        }
     };
     let flag = FLAGS.iter().find(asks)?;
     Some(not_yet(&format!("The flag --{}", flag.name), flag.remedy))

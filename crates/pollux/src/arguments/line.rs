@@ -6,9 +6,11 @@
 //! | a switch may have a value | `--yolo=false`, `--sandbox false`, `--no-yolo` |
 //! | a value never looks like a flag | wrong: `-p -x`; right: `-p=-x`, `-p "-x is odd"` |
 //! | a list has one value per flag, split at commas | `--include-directories a,b` |
+//! | other repeated values are kept whole | `mcp add -e A=1,2 -e B=3` |
 //! | the last of repeated values counts | `-m a -m b` |
 //! | a first word that names a group takes the rest of the line | `mcp add -s user x y` |
 //! | so does a command line to explain | `policy explain git status --short` |
+//! | unknown options belong to the server that is added | `mcp add x npx -y y` |
 //!
 //! [`Line::matches`] passes the result to clap in a form that clap cannot misread.
 
@@ -33,6 +35,8 @@ pub(super) enum Kind {
     OptionalText,
     /// One value per use of the flag, with items separated by commas.
     List,
+    /// One value per use of the flag, which is kept whole.
+    Repeated,
 }
 
 /// Group of subcommands of Gemini CLI, with all its names.
@@ -52,6 +56,7 @@ impl Group {
 #[derive(Debug)]
 pub(super) struct Flag {
     pub(super) name: String,
+    pub(super) alias: Option<String>,
     pub(super) short: Option<char>,
     pub(super) kind: Kind,
     /// Accepted values; any value is accepted if empty.
@@ -76,6 +81,7 @@ impl Table {
             let optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
             let kind = match argument.get_action() {
                 ArgAction::SetTrue | ArgAction::Help => Kind::Switch,
+                ArgAction::Append if argument.get_value_delimiter().is_none() => Kind::Repeated,
                 ArgAction::Append => Kind::List,
                 _ if optional => Kind::OptionalText,
                 _ => Kind::Text,
@@ -84,12 +90,24 @@ impl Table {
                 if kind == Kind::Switch { Vec::new() } else { argument.get_possible_values() };
             flags.push(Flag {
                 name: name.to_owned(),
+                alias: argument
+                    .get_visible_aliases()
+                    .unwrap_or_default()
+                    .first()
+                    .map(|alias| (*alias).to_owned()),
                 short: argument.get_short(),
                 kind,
                 choices: choices.iter().map(|choice| choice.get_name().to_owned()).collect(),
             });
         }
         Self { flags }
+    }
+
+    /// Returns true if a text is the letter of a flag.
+    fn is_short(&self, text: &str) -> bool {
+        let mut letters = text.chars();
+        let letter = letters.next().and_then(|letter| self.short(letter));
+        letter.is_some() && letters.next().is_none()
     }
 
     fn short(&self, letter: char) -> Option<&Flag> {
@@ -102,7 +120,9 @@ impl Table {
             return self.short(letter);
         }
         let kebab = kebab_case(name);
-        let by = |name: &str| self.flags.iter().find(|flag| flag.name == name);
+        let is_called =
+            |flag: &&Flag, name: &str| flag.name == name || flag.alias.as_deref() == Some(name);
+        let by = |name: &str| self.flags.iter().find(|flag| is_called(flag, name));
         by(name).or_else(|| by(&kebab))
     }
 }
@@ -157,34 +177,13 @@ pub(super) struct Line<'t> {
 impl<'t> Line<'t> {
     /// Parses a line.
     pub(super) fn read(table: &'t Table, words: Vec<String>, groups: &[Group]) -> Self {
-        let mut reader =
-            Reader { table, rest: words.into_iter().peekable(), line: Self::default() };
-        while let Some(word) = reader.rest.next() {
-            if word == "--" {
-                reader.line.literal_words = reader.line.words.is_empty();
-                reader.line.words.extend(reader.rest);
-                return reader.line;
-            }
-            if let Some(body) = word.strip_prefix("--").filter(|body| !body.starts_with("-=")) {
-                reader.line.option_follows_first_word |= reader.line.words.len() == 1;
-                reader.long(body);
-            } else if is_flag(&word) {
-                reader.line.option_follows_first_word |= reader.line.words.len() == 1;
-                reader.short(&word[1..]);
-            } else if reader.line.words.is_empty()
-                && groups.iter().any(|group| group.is_called(&word))
-            {
-                reader.line.group = Some((word, reader.rest.collect()));
-                return reader.line;
-            } else {
-                reader.line.words.push(word);
-                if takes_the_rest(&reader.line.words) {
-                    reader.line.words.extend(reader.rest);
-                    return reader.line;
-                }
-            }
-        }
-        reader.line
+        Reader::new(table, words, None).read(groups)
+    }
+
+    /// Parses a line in which unknown options after the first `own` words are words too: they
+    /// belong to another program. Short options are not combined, as in Gemini CLI.
+    pub(super) fn read_of_program(table: &'t Table, words: Vec<String>, own: usize) -> Self {
+        Reader::new(table, words, Some(own)).read(&[])
     }
 
     /// Returns the words.
@@ -283,6 +282,13 @@ impl<'t> Line<'t> {
                 Kind::List => {
                     words.extend(self.list(name).iter().map(|item| format!("--{name}={item}")));
                 }
+                Kind::Repeated => {
+                    let texts = self.values(name).filter_map(|value| match value {
+                        Value::Text(text) => Some(text),
+                        Value::Switch(_) => None,
+                    });
+                    words.extend(texts.map(|text| format!("--{name}={text}")));
+                }
                 Kind::Text => words.extend(self.text(name).map(|text| format!("--{name}={text}"))),
                 Kind::OptionalText => {
                     let text = self.text(name).filter(|text| !text.trim().is_empty());
@@ -333,9 +339,63 @@ struct Reader<'t> {
     table: &'t Table,
     rest: Peekable<IntoIter<String>>,
     line: Line<'t>,
+    /// Number of words after which unknown options are words; `None` if they never are.
+    own: Option<usize>,
 }
 
 impl<'t> Reader<'t> {
+    fn new(table: &'t Table, words: Vec<String>, own: Option<usize>) -> Self {
+        Self { table, rest: words.into_iter().peekable(), line: Line::default(), own }
+    }
+
+    fn read(mut self, groups: &[Group]) -> Line<'t> {
+        while let Some(word) = self.rest.next() {
+            if word == "--" {
+                self.line.literal_words = self.line.words.is_empty();
+                self.line.words.extend(self.rest);
+                return self.line;
+            }
+            if self.is_of_program(&word) {
+                self.line.words.push(word);
+            } else if let Some(body) =
+                word.strip_prefix("--").filter(|body| !body.starts_with("-="))
+            {
+                self.line.option_follows_first_word |= self.line.words.len() == 1;
+                self.long(body);
+            } else if is_flag(&word) {
+                self.line.option_follows_first_word |= self.line.words.len() == 1;
+                self.short(&word[1..]);
+            } else if self.line.words.is_empty()
+                && groups.iter().any(|group| group.is_called(&word))
+            {
+                self.line.group = Some((word, self.rest.collect()));
+                return self.line;
+            } else {
+                self.line.words.push(word);
+                if takes_the_rest(&self.line.words) {
+                    self.line.words.extend(self.rest);
+                    return self.line;
+                }
+            }
+        }
+        self.line
+    }
+
+    /// Returns true for an unknown option that belongs to another program.
+    fn is_of_program(&self, word: &str) -> bool {
+        if self.own.is_none_or(|own| self.line.words.len() < own) || !is_flag(word) {
+            return false;
+        }
+        let body = word.trim_start_matches('-');
+        let name = body.split_once('=').map_or(body, |(name, _)| name);
+        if !word.starts_with("--") {
+            return !self.table.is_short(name);
+        }
+        let switch = name.strip_prefix("no-").and_then(|name| self.table.long(name));
+        let is_negated = body == name && switch.is_some_and(|flag| flag.kind == Kind::Switch);
+        self.table.long(name).is_none() && !is_negated
+    }
+
     /// Handles `--body`.
     fn long(&mut self, body: &str) {
         let (name, value) = match body.split_once('=') {
@@ -393,7 +453,7 @@ impl<'t> Reader<'t> {
                 let word = attached.or_else(|| self.rest.next_if(|word| is_value(word)));
                 Value::Text(word.unwrap_or_default())
             }
-            Kind::Text | Kind::List => {
+            Kind::Text | Kind::List | Kind::Repeated => {
                 let Some(word) = attached.or_else(|| self.rest.next_if(|word| is_value(word)))
                 else {
                     self.line.missing_value.get_or_insert_with(|| typed.to_owned());

@@ -34,7 +34,7 @@ pub(crate) struct PromptShowArguments {
     pub(crate) interactive: bool,
 
     /// As for a run
-    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append)]
+    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) include_directories: Vec<String>,
 
     /// Print JSON

@@ -25,6 +25,7 @@ use super::config::ConfigArguments;
 use super::demo::DemoArguments;
 use super::hooks::HooksArguments;
 use super::line::{Line, Table};
+use super::mcp::{self, McpArguments};
 use super::policy::PolicyArguments;
 use super::prompt::PromptArguments;
 use super::sandbox::SandboxArguments;
@@ -37,6 +38,7 @@ pub(crate) enum Subcommand {
     Demo(DemoArguments),
     Config(ConfigArguments),
     Hooks(HooksArguments),
+    Mcp(McpArguments),
     Policy(PolicyArguments),
     Prompt(PromptArguments),
     Sandbox(SandboxArguments),
@@ -199,8 +201,15 @@ pub(super) fn parse_group(
 ) -> Result<Subcommand, Exit> {
     let help_flag = flags::help_flag();
     let (command, _) = flags::descend(&whole, &[group]);
-    let table = Table::of(flags::of_verbs(command).chain([&help_flag]));
-    let line = Line::read(&table, rest, &[]);
+    let program = mcp::of_program(group, &rest);
+    let table = match program.and_then(|(verb, _)| command.find_subcommand(verb)) {
+        Some(verb) => Table::of(verb.get_arguments().chain([&help_flag])),
+        None => Table::of(flags::of_verbs(command).chain([&help_flag])),
+    };
+    let line = match program {
+        Some((_, own)) => Line::read_of_program(&table, rest, own),
+        None => Line::read(&table, rest, &[]),
+    };
     let words = [&[group], &line.words()[..]].concat();
     if line.asked.is_some() {
         return Err(Exit::answer(help_of(&words, called_as)));
@@ -228,6 +237,7 @@ fn read(line: &Line<'_>, words: &[&str], whole: Command) -> Result<Subcommand, S
     let matches = line.matches(whole, path, operands);
     match matches.and_then(|matches| Subcommand::from_arg_matches(&matches)) {
         Ok(Subcommand::Config(config)) => config.with_overrides(line).map(Subcommand::Config),
+        Ok(Subcommand::Mcp(mcp)) => Ok(Subcommand::Mcp(mcp.with_switches(line))),
         Ok(subcommand) => Ok(subcommand),
         Err(error) => Err(checks::message(&error)),
     }

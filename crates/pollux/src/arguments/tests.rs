@@ -283,7 +283,6 @@ fn unusable_lines() {
             &["--session-id", "a/b"],
             "Invalid session ID \"a/b\": Only alphanumeric characters, dashes, and underscores are allowed.",
         ),
-        (&["mcp"], "You need at least one command before continuing."),
         (&["extensions", "nosuch"], "You need at least one command before continuing."),
         (&["--skip-trust", "extensions", "list"], "Unknown argument: skip-trust"),
     ];
@@ -300,7 +299,6 @@ fn what_comes_later_is_never_ignored() {
         (&["-l"], "The flag --list-extensions"),
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
-        (&["mcp", "add", "-s", "user", "n", "--", "cmd"], "The subcommand mcp"),
         (&["--debug", "extension", "list"], "The subcommand extension"),
         (&["skills", "--help"], "The subcommand skills"),
         (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),

@@ -77,11 +77,10 @@ fn mistyped_subcommands_reach_no_model() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 7] = [
+    let table: [&[&str]; 6] = [
         &["-e", "some", "-p", "go"],
         &["--list-extensions"],
         &["--worktree", "-p", "go"],
-        &["mcp", "list"],
         &["extensions", "list"],
         &["skills", "list"],
         &["undo"],

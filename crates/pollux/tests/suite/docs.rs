@@ -165,9 +165,12 @@ fn expected_codes(command: &DocumentedCommand) -> &'static [i32] {
         words.get(place + 1).copied()
     };
     match words[..] {
-        // The program is not a part of Pollux, or the setting has no value.
+        // The program is not a part of Pollux.
         ["sandbox", "run", ..] => return &[],
-        ["config", "get", ..] => return &[0, 1],
+        // The setting has no value, or there is no such server or program.
+        ["config", "get", ..] | ["mcp", "get" | "test" | "enable" | "disable", ..] => {
+            return &[0, 1];
+        }
         _ => {}
     }
     let vendor = value_of(["-m", "--model"]).and_then(|model| Some(model.split_once('/')?.0));

@@ -1,0 +1,93 @@
+//! `pollux mcp`: adds, removes, shows and tests MCP servers. Starts no session and calls no model.
+
+use pollux_host::{RuleOptions, RunOptions, Setup};
+use pollux_protocol::SessionRequest;
+use pollux_protocol::plain_text::harmless;
+use serde_json::{Value, json};
+
+use crate::arguments::{McpArguments, McpVerb};
+use crate::exit::Failure;
+use crate::inspection::set_up_silently;
+use crate::process::Process;
+use crate::signals::Signals;
+use crate::stderr::stderr_line;
+
+mod add;
+mod change;
+mod found;
+mod reference;
+mod show;
+mod trial;
+
+/// Result of a verb.
+struct Answer {
+    /// Text for standard output, without the last line end.
+    text: String,
+    /// Same result as JSON.
+    json: Value,
+    /// Remarks for the user on standard error.
+    notes: Vec<String>,
+    code: u8,
+}
+
+impl Answer {
+    /// Returns the result of a verb that has no JSON form.
+    fn of_text(text: String) -> Self {
+        Self { text, json: Value::Null, notes: Vec::new(), code: 0 }
+    }
+}
+
+/// Runs a verb. Returns the text for standard output, and the exit code.
+pub(crate) async fn answer(process: &Process, arguments: &McpArguments) -> (String, u8) {
+    let answer = until_signal(process, arguments).await;
+    let as_json = arguments.flags().json;
+    match answer {
+        Ok(answer) => {
+            answer.notes.iter().for_each(|note| stderr_line(note));
+            let text = if as_json { format!("{:#}", answer.json) } else { answer.text };
+            let text = harmless(&text).into_owned();
+            (if text.is_empty() { text } else { text + "\n" }, answer.code)
+        }
+        Err(failure) => {
+            stderr_line(&failure.message);
+            let error = json!({ "error": failure.to_json() });
+            let text = if as_json { format!("{error:#}\n") } else { String::new() };
+            (text, failure.exit_code(false))
+        }
+    }
+}
+
+/// Runs a verb to its end, or until a signal. Servers that were started end with the program.
+async fn until_signal(process: &Process, arguments: &McpArguments) -> Result<Answer, Failure> {
+    let mut signals = Signals::listen()
+        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
+    tokio::select! {
+        biased;
+        code = signals.next() => {
+            let code = u8::try_from(code).unwrap_or(u8::MAX);
+            Ok(Answer { code, ..Answer::of_text(String::new()) })
+        }
+        answer = run(process, arguments) => answer,
+    }
+}
+
+async fn run(process: &Process, arguments: &McpArguments) -> Result<Answer, Failure> {
+    let setup = || set_up(process, arguments);
+    match &arguments.verb {
+        McpVerb::Add(wanted) => add::add(process, wanted, &setup),
+        McpVerb::Remove { server, scope, .. } => change::remove(process, server, *scope),
+        McpVerb::Enable(wanted) => change::switch(&setup()?, wanted, true),
+        McpVerb::Disable(wanted) => change::switch(&setup()?, wanted, false),
+        McpVerb::List(_) => Ok(show::list(&setup()?).await),
+        McpVerb::Get { server, .. } => show::get(&setup()?, server),
+        McpVerb::Test { server, .. } => trial::test(&setup()?, server).await,
+    }
+}
+
+/// Reads the settings as a run in this folder has them.
+fn set_up(process: &Process, arguments: &McpArguments) -> Result<Setup, Failure> {
+    let flags = arguments.flags();
+    let rules = RuleOptions { skip_trust: flags.skip_trust, ..RuleOptions::default() };
+    let options = RunOptions { rules, debug: flags.debug.debug, ..RunOptions::default() };
+    set_up_silently(process, options, SessionRequest::new(Process::folder()?))
+}
