@@ -10,9 +10,8 @@ use pollux_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::line::at_prompt;
 use super::mcp_server::{ScriptServer, listing, tool};
-use super::stage::{SOON, Stage, is_alive, wait_until};
+use super::stage::{MODEL, SOON, Stage, is_alive, wait_until};
 
 /// Creates a stage with these servers in the user's settings. All of their tools are allowed.
 fn stage_with(servers: impl FnOnce(&Stage) -> Value) -> Stage {
@@ -320,10 +319,11 @@ fn hooks_know_the_server() {
 /// Starts a conversation and waits until its server is connected.
 fn connected(stage: &Stage) -> Terminal {
     let terminal = stage.pollux(&[]).in_terminal(60, 120);
-    terminal.wait_for(at_prompt, SOON);
+    let prompt = format!("{MODEL}>");
+    terminal.wait_for_text(&prompt, SOON);
     terminal.send("/mcp reload\r");
     terminal.wait_for_text("(stdio): ready", SOON);
-    terminal.wait_for(at_prompt, SOON);
+    terminal.wait_for(|screen| screen.contents().trim_end().ends_with(&prompt), SOON);
     terminal
 }
 
