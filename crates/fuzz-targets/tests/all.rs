@@ -34,6 +34,7 @@ targets! {
     hook_output,
     html_to_markdown,
     ignore_rules,
+    mcp_messages,
     policy_toml,
     price_table,
     program_tables,

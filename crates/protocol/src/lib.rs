@@ -23,6 +23,7 @@ mod compression;
 mod confinement;
 mod confirmation;
 mod content;
+mod declaration;
 mod editor;
 mod effects;
 pub mod estimate;
@@ -79,6 +80,7 @@ pub use confirmation::{
 pub use content::{
     Blob, Body, Content, FileReference, FunctionCall, FunctionResponse, Opaque, Part, Role, text_of,
 };
+pub use declaration::Declaration;
 pub use editor::ExternalEditor;
 pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
@@ -125,9 +127,9 @@ pub use telemetry::{
 };
 pub use todo::{Todo, TodoStatus};
 pub use tool::{
-    Args, AwaitedInput, CallInput, DISCOVERED_CONTEXT, Declaration, DiffStat, Directive, Display,
-    FileDiff, Invocation, LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind,
-    ToolKind, ToolOutput, ToolSource,
+    Args, AwaitedInput, CallInput, DISCOVERED_CONTEXT, DiffStat, Directive, Display, FileDiff,
+    Invocation, LiveOutput, OutputSink, RunContext, Tool, ToolError, ToolErrorKind, ToolKind,
+    ToolOutput, ToolSource,
 };
 pub use transcript::{
     TranscriptAnswer, TranscriptFrom, TranscriptItem, TranscriptPage, TranscriptPosition,

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bounded::bounded;
 use crate::{
-    AnsiOutput, ApprovalMode, CallConfinement, CallId, Confirmation, ConfirmationKind, Effects,
-    Measurement, ModelLimits, Modification, Part, SideModels, Todo, ToolFacts,
+    AnsiOutput, ApprovalMode, CallConfinement, CallId, Confirmation, ConfirmationKind, Declaration,
+    Effects, Measurement, ModelLimits, Modification, Part, SideModels, Todo, ToolFacts,
 };
 
 /// First and last line of the block at the end of a result that lists context files found by its
@@ -22,38 +22,6 @@ pub const DISCOVERED_CONTEXT: [&str; 2] =
 
 /// Arguments of a call: always an object.
 pub type Args = Map<String, Value>;
-
-/// Description of a tool for a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Declaration {
-    /// Name by which the model calls the tool.
-    pub name: String,
-    /// Purpose of the tool, and when to use it.
-    pub description: String,
-    /// JSON schema of the arguments.
-    pub parameters: Value,
-}
-
-impl Declaration {
-    /// Argument that makes a call wait for the earlier calls of its turn.
-    pub const WAIT: &str = "wait_for_previous";
-
-    /// Adds the argument [`Self::WAIT`] to the schema of an object.
-    pub fn with_waiting(mut schema: Map<String, Value>) -> Value {
-        if schema.get("type").and_then(Value::as_str) == Some("object") {
-            let properties = schema.entry("properties").or_insert_with(|| Map::new().into());
-            if let Some(properties) = properties.as_object_mut() {
-                properties.entry(Self::WAIT).or_insert_with(|| {
-                    serde_json::json!({
-                        "type": "boolean",
-                        "description": "Wait until all earlier calls of this turn are finished. Default: false."
-                    })
-                });
-            }
-        }
-        Value::Object(schema)
-    }
-}
 
 /// Kind of a tool. Policies can refer to kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

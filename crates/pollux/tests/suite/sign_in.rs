@@ -93,12 +93,11 @@ fn what_is_not_available_is_reported_once() {
     };
     stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
     run(0, "ignored");
-    let servers = json!({"a": {"command": "b"}});
-    stage.home.settings(&json!({"mcpServers": servers, "ui": {"theme": "x"}}));
-    run(1, "ignored: MCP servers (a).");
+    stage.home.user_file("commands/a.toml", "prompt = \"x\"");
+    run(1, "ignored: custom commands (a).");
     run(0, "ignored");
-    stage.home.settings(&json!({"mcpServers": {"a": {"command": "b"}, "c": {"command": "b"}}}));
-    run(1, "ignored: MCP servers (a, c).");
+    stage.home.user_file("commands/c.toml", "prompt = \"x\"");
+    run(1, "ignored: custom commands (a, c).");
 }
 
 #[test]
