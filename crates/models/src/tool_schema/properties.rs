@@ -127,7 +127,8 @@ fn without_nullable(schema: &Value) -> Value {
         Value::Object(keys) => {
             let mut keys: Map<String, Value> =
                 keys.iter().map(|(key, value)| (key.clone(), without_nullable(value))).collect();
-            if keys.remove("nullable").is_some() {
+            let is_nullable = keys.remove("nullable").is_some();
+            if is_nullable && keys["type"] != "null" {
                 let name = keys["type"].take();
                 keys["type"] = json!([name, "null"]);
             }
@@ -138,12 +139,13 @@ fn without_nullable(schema: &Value) -> Value {
     }
 }
 
-/// True if a schema of the document refers to itself for the same value. The validator of these
-/// tests does not end for such schemas.
+/// True if a schema of the document refers to itself for the same value, or, in a document with
+/// `unevaluatedProperties`, for any value. The validator of these tests does not end for such
+/// schemas.
 fn has_loop(document: &Value) -> bool {
     fn loops<'a>(
         schema: &'a Value,
-        document: &'a Value,
+        (document, in_depth): (&'a Value, bool),
         open: &mut Vec<&'a Value>,
         done: &mut Vec<&'a Value>,
     ) -> bool {
@@ -157,8 +159,13 @@ fn has_loop(document: &Value) -> bool {
         let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key));
         let parts = lists.filter_map(Value::as_array).flatten();
         let others = ["not", "if", "then", "else"].into_iter().filter_map(|key| schema.get(key));
-        let found = target.into_iter().chain(parts).chain(others).collect::<Vec<_>>();
-        let found = found.into_iter().any(|next| loops(next, document, open, done));
+        let mut next = target.into_iter().chain(parts).chain(others).collect::<Vec<_>>();
+        match schema {
+            Value::Object(keys) if in_depth => next.extend(keys.values()),
+            Value::Array(items) if in_depth => next.extend(items),
+            _ => {}
+        }
+        let found = next.into_iter().any(|next| loops(next, (document, in_depth), open, done));
         open.pop();
         done.push(schema);
         found
@@ -169,7 +176,9 @@ fn has_loop(document: &Value) -> bool {
             Value::Array(items) => Box::new(items.iter()),
             _ => return false,
         };
-        loops(value, document, &mut Vec::new(), done) || parts.any(|part| any(part, document, done))
+        let in_depth = document.to_string().contains("unevaluatedProperties");
+        loops(value, (document, in_depth), &mut Vec::new(), done)
+            || parts.any(|part| any(part, document, done))
     }
     any(document, document, &mut Vec::new())
 }
