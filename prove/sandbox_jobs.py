@@ -181,7 +181,7 @@ JOBS = [
     job("a terminal", "script", "script -qec 'tty && stty size' /dev/null > out", check="grep /dev/ out"),
     job("timeout and kill", "timeout", "! timeout 0.2 sleep 20; sleep 20 & kill $! && ! wait $!"),
     job("curl of a server", "curl python3", serve("files", "curl -sf http://127.0.0.1:$PORT/file -o out"), check="cmp file out", network=True),
-    job("a server in the background", "curl python3", "python3 $PLACE/services.py files port > /dev/null 2>&1 & echo $! > pid; until test -e port; do sleep 0.05; done", "curl -sf http://127.0.0.1:$(cat port)/file -o out && kill $(cat pid)", check="cmp file out && sleep 0.2 && ! curl -sf http://127.0.0.1:$(cat port)/", network=True),
+    job("a server in the background", "curl python3", "python3 $PLACE/services.py files port > /dev/null 2>&1 & echo $! > pid; until test -e port; do sleep 0.05; done", "curl -sf http://127.0.0.1:$(cat port)/file -o out", check="cmp file out && kill $(cat pid) && sleep 0.2 && ! curl -sf http://127.0.0.1:$(cat port)/", network=True),
     job("a unix socket", "python3", "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"s\"); s.listen(); c = socket.socket(socket.AF_UNIX); c.connect(\"s\")'", check="test -S s", network=True),
     # Pollux inside Pollux.
     job("pollux demo", "git", "mkdir own && HOME=$PWD/own $POLLUX demo > out", check="grep -q 'All checks pass' out", network=True),

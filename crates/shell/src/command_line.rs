@@ -109,9 +109,9 @@ pub fn only_signals(text: &str, dialect: Dialect) -> bool {
     let is_harmless = |command: &SimpleCommand| {
         let null = Word::Literal("/dev/null".to_owned());
         command.redirections.iter().all(|found| found.target.as_ref() == Some(&null))
-            && (only_reads(command) || is_signal(&command) && command.known(0).is_ok())
+            && (only_reads(command) || is_signal(&command) && command.assignments.is_empty())
     };
-    line.is_parsed() && has_signal && line.commands.iter().all(is_harmless)
+    line.hidden.is_none() && has_signal && line.commands.iter().all(is_harmless)
 }
 
 /// Returns a word as seen from the directory in which the line begins.

@@ -145,7 +145,8 @@ impl Tool for RunShellCommandTool {
                  result has these lines if they apply: Output (standard output and error together, or \
                  (empty)), Error (why the command could not start), Exit Code (if not 0), Signal, \
                  Background PIDs, Process Group PGID. To stop everything that the command started, run \
-                 kill -- -PGID."
+                 kill -- -PGID in a call of its own: in a line with other commands, kill reaches only \
+                 processes of the same line."
             ),
             parameters: self.schema.document().clone(),
         }

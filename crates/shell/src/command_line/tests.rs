@@ -113,13 +113,25 @@ fn constant_words_are_those_that_nothing_changes_before_the_line_runs() {
 
 #[test]
 fn lines_that_only_send_signals_start_no_other_program() {
-    for text in ["kill 12", "kill -9 12 2>/dev/null || true", "sleep 1 && pkill -f server; ls"] {
+    for text in [
+        "kill 12",
+        "kill -9 12 2>/dev/null || true",
+        "sleep 1 && pkill -f server; ls",
+        "kill $X",
+        "kill -- -$PGID",
+    ] {
         assert!(only_signals(text, Dialect::Bash), "{text}");
     }
     for text in [
         "ls",
-        "kill $X",
+        "kill $(./x)",
         "kill $(cat pid)",
+        "PATH=. pkill 12",
+        "$X 12",
+        "cat() { ./x; }; kill $X; cat",
+        "PATH=.; kill 12; cat x",
+        "trap ./x EXIT; kill 12",
+        "if ./x; then kill 12; fi",
         "kill 12; make",
         "kill 12; touch x",
         "kill 12 > x",
