@@ -312,7 +312,7 @@ fn forbidden_keys(path: &Path, before: &FileState) -> Vec<String> {
     }
     let old = if let FileState::File { bytes, .. } = before { bytes.as_slice() } else { b"" };
     match now {
-        FileState::File { bytes, .. } => git_config::forbidden(old, &bytes),
+        FileState::File { bytes, .. } => git_config::forbidden(path, old, &bytes),
         FileState::Absent | FileState::Other => None,
     }
     .unwrap_or_else(|| vec!["(the file cannot be read)".to_owned()])

@@ -5,6 +5,7 @@
 //! the command. Nothing is edited, so a difference between Git's reading and this one cannot leave
 //! a part of the change.
 
+use std::path::{Component, Path};
 use std::str::Chars;
 
 /// Keys without a subsection that may change, in lower case.
@@ -75,11 +76,16 @@ impl ConfigEntry {
         }
     }
 
-    fn may_change(&self) -> bool {
+    /// Returns true if the entry may change; `work_tree` is the value of `core.worktree` that Git
+    /// itself writes.
+    fn may_change(&self, work_tree: Option<&str>) -> bool {
         let key = self.key.as_str();
         let is_address = matches!(key, "url" | "pushurl");
         match &self.subsection {
             None if self.section == "core" && key == "bare" => self.value == "false",
+            None if self.section == "core" && key == "worktree" => {
+                work_tree == Some(self.value.as_str())
+            }
             None => FREE.contains(&format!("{}.{key}", self.section).as_str()),
             Some(_) if matches!(self.section.as_str(), "remote" | "submodule") && is_address => {
                 is_plain_address(&self.value)
@@ -110,13 +116,16 @@ fn is_plain_address(value: &str) -> bool {
 /// Returns the names of the keys for which a changed configuration must be replaced by the old one;
 /// empty if all changes are permitted. `None` stands for a file that cannot be read or understood,
 /// so the old configuration must return as well.
-pub(super) fn forbidden(before: &[u8], after: &[u8]) -> Option<Vec<String>> {
+/// `path` is the path of the configuration.
+pub(super) fn forbidden(path: &Path, before: &[u8], after: &[u8]) -> Option<Vec<String>> {
     if before == after {
         return Some(Vec::new());
     }
     let (old, new) = (entries(before)?, entries(after)?);
-    let fixed = |entries: Vec<ConfigEntry>| {
-        entries.into_iter().filter(|entry| !entry.may_change()).collect::<Vec<_>>()
+    let work_tree = work_tree_of_submodule(path);
+    let fixed = |entries: Vec<ConfigEntry>| -> Vec<ConfigEntry> {
+        let is_fixed = |entry: &ConfigEntry| !entry.may_change(work_tree.as_deref());
+        entries.into_iter().filter(is_fixed).collect()
     };
     let (mut missing, mut added) = (fixed(old), Vec::new());
     for entry in fixed(new) {
@@ -129,6 +138,26 @@ pub(super) fn forbidden(before: &[u8], after: &[u8]) -> Option<Vec<String>> {
     names.sort();
     names.dedup();
     Some(names)
+}
+
+/// Returns the work tree of a submodule as Git writes it, if the configuration is that of a submodule
+/// at the path that is also its name: `../../../lib` for `.git/modules/lib/config`. Any other work
+/// tree could let the next checkout write start-up files.
+fn work_tree_of_submodule(path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = path
+        .parent()?
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .map(|part| part.as_os_str().to_str())
+        .collect();
+    let parts = parts?;
+    let git = parts.iter().rposition(|part| *part == ".git")?;
+    let inside = &parts[git + 1..];
+    let names: Vec<&str> = inside.iter().copied().filter(|part| *part != "modules").collect();
+    let is_plain = |name: &&str| !name.starts_with('.');
+    let is_submodule = inside.first() == Some(&"modules") && path.file_name()? == "config";
+    (is_submodule && !names.is_empty() && names.iter().all(is_plain))
+        .then(|| "../".repeat(inside.len() + 1) + &names.join("/"))
 }
 
 /// Reads a file as Git does (`config.c`); `None` for what Git rejects, and for rare forms.
@@ -255,10 +284,11 @@ mod tests {
 
     use super::*;
 
+    const CONFIG: &str = "/p/.git/config";
     const BEFORE: &str = "[core]\n\tbare = false\n\tpager = less\n[alias]\n\tst = status\n";
 
     fn after(added: &str) -> Option<Vec<String>> {
-        forbidden(BEFORE.as_bytes(), format!("{BEFORE}{added}").as_bytes())
+        forbidden(Path::new(CONFIG), BEFORE.as_bytes(), format!("{BEFORE}{added}").as_bytes())
     }
 
     #[test]
@@ -312,8 +342,28 @@ mod tests {
         ] {
             assert_eq!(after(added), Some(vec![name.to_owned()]), "{added}");
         }
-        let removed = forbidden(BEFORE.as_bytes(), b"[core]\n\tbare = false\n");
+        let removed = forbidden(Path::new(CONFIG), BEFORE.as_bytes(), b"[core]\n\tbare = false\n");
         assert_eq!(removed.unwrap(), ["alias.st", "core.pager"]);
+    }
+
+    #[test]
+    fn a_submodule_may_get_its_own_work_tree() {
+        for (file, value, is_permitted) in [
+            ("/p/.git/modules/sub/config", "../../../sub", true),
+            ("/p/.git/modules/libs/x/config", "../../../../libs/x", true),
+            ("/p/.git/modules/a/modules/b/config", "../../../../../a/b", true),
+            ("/p/.git/modules/sub/config", "../../../other", false),
+            ("/p/.git/modules/sub/config", "../../../../sub", false),
+            ("/p/.git/modules/sub/config", "/p/sub", false),
+            ("/p/.git/modules/.ssh/config", "../../../.ssh", false),
+            ("/p/.git/modules/config", "../..", false),
+            ("/p/.git/config", "../sub", false),
+            ("/p/.git/worktrees/sub/config", "../../../sub", false),
+        ] {
+            let text = format!("[core]\n\tworktree = {value}\n");
+            let found = forbidden(Path::new(file), b"", text.as_bytes()).unwrap();
+            assert_eq!(found.is_empty(), is_permitted, "{file}: {value}");
+        }
     }
 
     #[test]
@@ -334,13 +384,14 @@ mod tests {
         ] {
             assert_eq!(after(added), None, "{added}");
         }
-        assert_eq!(forbidden(BEFORE.as_bytes(), b"[core]\n\tfilemode = \xff\n"), None);
+        let unreadable = b"[core]\n\tfilemode = \xff\n";
+        assert_eq!(forbidden(Path::new(CONFIG), BEFORE.as_bytes(), unreadable), None);
     }
 
     proptest::proptest! {
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>) {
-            forbidden(b"", &bytes);
+            forbidden(Path::new(CONFIG), b"", &bytes);
         }
     }
 }
