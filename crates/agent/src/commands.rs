@@ -66,6 +66,7 @@ impl CommandRun {
         let (lines, mut output) = mpsc::unbounded_channel();
         let context = CommandContext {
             id: self.id,
+            name: self.name,
             arguments: self.arguments,
             cancel: self.cancel,
             ops: self.ops,

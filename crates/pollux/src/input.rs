@@ -5,8 +5,11 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use pollux_host::commands;
-use pollux_protocol::{CommandSet, Op, Part, PreparedSession, PromptSource};
+use pollux_protocol::{
+    CommandSet, Op, Part, PreparedSession, PromptSource, RunningSession, SessionsError,
+};
 
 use crate::exit::Failure;
 use crate::stderr::stderr_line;
@@ -59,27 +62,69 @@ pub(crate) async fn prompt(
 }
 
 impl Input {
-    /// Finds the slash command that a prompt calls, and expands its `@path` references. The user
-    /// has `typed` the end of the prompt.
+    /// Opens a session and finds the slash command that a prompt calls, or expands the `@path`
+    /// references of the prompt. The user has `typed` the end of the prompt.
     ///
     /// # Errors
-    /// For a file that cannot be read, and for a slash command that needs a user at the terminal.
-    pub(crate) async fn prepare(
-        session: &dyn PreparedSession,
+    /// For a session that cannot be opened, a file that cannot be read, and a slash command that
+    /// cannot be called.
+    pub(crate) async fn open(
+        session: Box<dyn PreparedSession>,
         called_as: &str,
         typed: &str,
         prompt: String,
-    ) -> Result<Self, Failure> {
-        let command = called(&prompt, &commands::headless(called_as))?;
+    ) -> Result<(Self, Box<dyn RunningSession>), Failure> {
         let source = if typed == prompt {
             PromptSource::Typed
         } else {
             PromptSource::Piped { typed: typed.len() }
         };
-        let parts = session.expand(prompt.clone(), source).await?;
+        let parts = session.expand(prompt.clone(), source);
+        if !may_call_command(&prompt) {
+            // A file that cannot be read is reported before the session begins.
+            let input = Self::of_text(prompt, parts.await?);
+            return Ok((input, session.start().await?));
+        }
+        refuse_unsupported(&prompt, &commands::headless(called_as))?;
+        let session = session.start().await?;
+        match Self::calling(&session.handle().commands().get(), prompt, parts).await {
+            Ok(input) => Ok((input, session)),
+            Err(failure) => {
+                session.close().await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Finds the command that a prompt calls. A prompt that calls none is sent as text.
+    async fn calling(
+        known: &CommandSet,
+        prompt: String,
+        parts: BoxFuture<'static, Result<Vec<Part>, SessionsError>>,
+    ) -> Result<Self, Failure> {
+        let found = known.find(&prompt);
+        let command = found.map(|(command, rest)| Op::Command {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            name: command.name().to_owned(),
+            arguments: rest.to_owned(),
+        });
+        match found {
+            Some((found, _)) if found.is_prompt() => {
+                return Ok(Self { command, parts: Vec::new(), display: None });
+            }
+            Some(_) => {}
+            None => {
+                if let Some(obstacle) = called_name(&prompt).and_then(|name| known.obstacle(name)) {
+                    return Err(Failure::input(obstacle));
+                }
+            }
+        }
+        Ok(Self { command, ..Self::of_text(prompt, parts.await?) })
+    }
+
+    fn of_text(prompt: String, parts: Vec<Part>) -> Self {
         let as_given = matches!(&parts[..], [part] if part.as_text() == Some(&prompt));
-        let display = (!as_given).then_some(prompt);
-        Ok(Self { command, parts, display })
+        Self { command: None, parts, display: (!as_given).then_some(prompt) }
     }
 }
 
@@ -122,25 +167,23 @@ fn waiting(timeout: Option<Duration>) -> String {
     }
 }
 
-/// Returns the operation that runs the command which the prompt calls; `None` if it calls no
-/// command.
-///
-/// # Errors
-/// For a command that needs a user at the terminal.
-fn called(prompt: &str, known: &CommandSet) -> Result<Option<Op>, Failure> {
-    if prompt.starts_with("//") || prompt.starts_with("/*") {
-        return Ok(None);
-    }
-    match known.find(prompt) {
-        Some((command, _)) if command.needs_user() => Err(unsupported()),
-        Some((command, rest)) => Ok(Some(Op::Command {
-            id: uuid::Uuid::new_v4().simple().to_string(),
-            name: command.name().to_owned(),
-            arguments: rest.to_owned(),
-        })),
-        None if commands::needs_a_screen(prompt) => Err(unsupported()),
-        None => Ok(None),
-    }
+/// True for a prompt that calls a command if there is one of this name.
+fn may_call_command(prompt: &str) -> bool {
+    prompt.starts_with('/') && !prompt.starts_with("//") && !prompt.starts_with("/*")
+}
+
+/// Returns the first word of a prompt without its slash.
+fn called_name(prompt: &str) -> Option<&str> {
+    prompt.strip_prefix('/')?.split_whitespace().next()
+}
+
+/// Refuses a prompt that calls a built-in command that needs a user at the terminal.
+fn refuse_unsupported(prompt: &str, built_in: &CommandSet) -> Result<(), Failure> {
+    let needs_user = match built_in.find(prompt) {
+        Some((command, _)) => command.needs_user(),
+        None => commands::needs_a_screen(prompt),
+    };
+    if needs_user { Err(unsupported()) } else { Ok(()) }
 }
 
 /// Returns Gemini CLI's message for a command whose result needs a user at the terminal.

@@ -69,7 +69,7 @@ pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
 pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
 pub use command::{
     Command, CommandContext, CommandError, CommandExplainer, CommandOutcome, CommandOutput,
-    CommandSet, OpSender, SessionView,
+    CommandSet, CommandSource, OpSender, PromptCommand, RenamedCommand, SessionView,
 };
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confinement::{CallConfinement, ConfinementLevel};

@@ -27,6 +27,7 @@ pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTra
     let (said, sent) = (Arc::clone(&output), Arc::clone(&ops));
     let context = CommandContext {
         id: "command".to_owned(),
+        name: command.name().to_owned(),
         arguments: arguments.to_owned(),
         cancel: CancellationToken::new(),
         ops: Arc::new(move |op| sent.lock().unwrap().push(op)),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandOutcome, CommandSet,
-    Directive, EntryId, Event, Live, Measurement, Op, PromptOutcome, QuestionOutcome, Record, Todo,
-    TodoStatus, ToolOutput,
+    CommandSource, Directive, EntryId, Event, Live, Measurement, Op, Part, PromptCommand,
+    PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus, ToolOutput,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;
@@ -191,7 +191,7 @@ impl Command for Fake {
             "fail" => Err(CommandError("no".to_owned())),
             "plan" => {
                 context.send(Op::SetMode(ApprovalMode::Plan));
-                let parts = vec![pollux_protocol::Part::text("plan it")];
+                let parts = vec![Part::text("plan it")];
                 Ok(Some(Op::Prompt { id: context.id, parts, display: None }))
             }
             _ => Ok(None),
@@ -294,20 +294,47 @@ async fn what_fails_or_is_unknown_is_reported() {
     assert_eq!(failures, ["no", "Unknown command: /nosuch. Type /help for a list."]);
 }
 
+/// Command of a source.
+struct Late;
+
+#[async_trait]
+impl PromptCommand for Late {
+    fn name(&self) -> &'static str {
+        "late"
+    }
+    fn description(&self) -> &'static str {
+        ""
+    }
+    async fn expand(&self, context: &CommandContext) -> Result<Vec<Part>, CommandError> {
+        match context.arguments.as_str() {
+            "" => Err(CommandError("no arguments".to_owned())),
+            arguments => Ok(vec![Part::text(format!("expanded {arguments}"))]),
+        }
+    }
+}
+
 #[tokio::test]
-async fn the_registry_of_commands_changes_while_the_agent_runs() {
-    let open = Gate::closed();
-    open.open();
-    let stage = stage_with_commands(&open);
+async fn a_command_that_comes_later_is_announced_and_becomes_a_prompt() {
+    let stage = Stage::with([reply().text("one")]);
     let commands = stage.commands.clone();
     let talk = stage.start();
-    let late: Arc<dyn Command> = Arc::new(Fake { name: "late", beside: false, gate: open });
-    commands.update(|set| set.extend([late]));
+    commands.update(|set| {
+        set.replace_source(CommandSource::User, vec![Arc::new(Late)], Vec::new());
+    });
     talk.first(|event| matches!(event, Event::CommandsChanged).then_some(())).await;
     assert_eq!(talk.commands().get().complete("/la").await, ["/late"]);
-    talk.send(command("c", "late", ""));
-    talk.ended("c").await;
-    assert_eq!(output(&talk), ["one", "mode yolo"]);
+    talk.send(command("c1", "late", ""));
+    talk.ended("c1").await;
+    talk.send(command("c2", "late", "x  y"));
+    talk.ended("c2").await;
+    let outcomes = talk.log.all(|event| match event {
+        Event::CommandEnded(outcome) => Some(outcome.clone()),
+        _ => None,
+    });
+    let failed = CommandOutcome::Failed("no arguments".to_owned());
+    assert_eq!(outcomes, [failed, CommandOutcome::Continues]);
+    let sent = format!("{:?}", talk.models.last().contents());
+    assert!(sent.contains("expanded x  y"), "{sent}");
 }
 
 #[tokio::test]

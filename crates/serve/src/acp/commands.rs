@@ -12,7 +12,7 @@ const NOT_OFFERED: [&str; 2] = ["quit", "shell"];
 
 /// Removes the commands that the client does not get.
 pub(crate) fn retain_offered(commands: &mut CommandSet) {
-    commands.retain(|command| !NOT_OFFERED.contains(&command.name()));
+    commands.retain_built_in(|command| !NOT_OFFERED.contains(&command.name()));
 }
 
 /// Returns the list of commands for the client.
