@@ -38,7 +38,7 @@ import isolated
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
-MOST_MEMORY = 40 << 20
+MOST_MEMORY = 44 << 20
 MOST_ON_DISK = 100_000_000
 # Maximum time in seconds from the last result to the end of the program: SIGTERM takes 200 ms,
 # SIGKILL a second at most.
@@ -334,9 +334,10 @@ class Conversation(Run):
     def interrupt(self, server):
         super().interrupt(server)
         if self.trial.signal == signal.SIGINT:
-            # The first signal stops the work, the second ends the conversation.
-            time.sleep(0.5)
-            self.process.send_signal(self.trial.signal)
+            # The first signal stops the work, the second asks for a third, which ends the conversation.
+            for _ in range(2):
+                time.sleep(0.5)
+                self.process.send_signal(self.trial.signal)
 
     def code_of_signal(self):
         return 0 if self.trial.signal == signal.SIGINT else super().code_of_signal()

@@ -42,15 +42,14 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             proof("plan", "12"),
             Step::task(root, &["prove", "hostile"]),
             proof("compress", "4"),
-            proof("acp", "8"),
+            proof("acp", "5"),
             lines(root, "5000", seed),
             Step::new(process::python(root, "bench/test_bench.py")),
             licences(root),
             requests(root),
-            Step::task(root, &["interop", "saved-approvals"]),
             Step::task(root, &["interop", "gemini-session"]),
             Step::task(root, &["interop", "llmock"]),
-            Step::task(root, &["interop", "parity", "--sample", "40", "--seed", seed]),
+            Step::task(root, &["interop", "parity", "--sample", "24", "--seed", seed]),
             Step::task(root, &["interop", "acp", "--sample", "8", "--seed", seed]),
         ]);
         steps
