@@ -178,8 +178,21 @@ fn subject(question: &Question, folder: &Path) -> Vec<String> {
         QuestionSubject::Trust(request) => trust_lines(request),
         // A `ConsentSheet` describes these items.
         QuestionSubject::Consent(_) => Vec::new(),
-        QuestionSubject::SignIn { text } => text.lines().map(visible).collect(),
+        QuestionSubject::SignIn { text } | QuestionSubject::Request { text } => {
+            text.lines().map(visible).collect()
+        }
+        QuestionSubject::Form(form) => asked_by(&form.source, &form.message, None),
+        QuestionSubject::Address(asked) => {
+            asked_by(&asked.source, &asked.message, Some(&asked.url))
+        }
     }
+}
+
+/// Returns the lines about what a program asks.
+fn asked_by(source: &str, message: &str, url: Option<&str>) -> Vec<String> {
+    let mut lines = vec![format!("{} asks:", visible(source))];
+    lines.extend(message.lines().chain(url).map(|line| format!("  {}", visible(line))));
+    lines
 }
 
 /// Returns the beginning and the end of a text, with a mark between them; `None` if that is the

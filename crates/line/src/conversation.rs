@@ -435,17 +435,16 @@ impl<'a> Conversation<'a> {
         self.answer.clear();
         self.survey = None;
         let Some(question) = self.questions.front() else { return };
-        if let QuestionSubject::Call(Confirmation {
-            kind: ConfirmationKind::Questions(questions),
-            ..
-        }) = &question.subject
-        {
-            let survey = Survey::new(questions.clone());
-            self.page.prose(Tone::Plain, &survey.text());
-            self.survey = Some(survey);
-        } else {
-            self.show_question(SheetExtent::default());
-        }
+        let survey = match &question.subject {
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Questions(questions),
+                ..
+            }) => Survey::new(questions.clone()),
+            QuestionSubject::Form(form) if !form.fields.is_empty() => Survey::of_form(form),
+            _ => return self.show_question(SheetExtent::default()),
+        };
+        self.page.prose(Tone::Plain, &survey.text());
+        self.survey = Some(survey);
     }
 }
 

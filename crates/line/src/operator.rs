@@ -60,10 +60,13 @@ impl Operator for TerminalOperator {
     async fn ask(&self, asked: Question) -> QuestionReply {
         let mut talk = self.0.lock().await;
         let reply = match &asked.subject {
-            QuestionSubject::Trust(_) | QuestionSubject::SignIn { .. } => talk.choose(&asked).await,
+            QuestionSubject::Trust(_)
+            | QuestionSubject::SignIn { .. }
+            | QuestionSubject::Address(_)
+            | QuestionSubject::Request { .. } => talk.choose(&asked).await,
             QuestionSubject::Consent(items) => talk.consent(&asked, items).await,
             // Questions of these kinds are asked by the conversation.
-            QuestionSubject::Call(_) | QuestionSubject::Loop { .. } => {
+            QuestionSubject::Call(_) | QuestionSubject::Loop { .. } | QuestionSubject::Form(_) => {
                 asked.reply(QuestionOutcome::Cancel)
             }
         };

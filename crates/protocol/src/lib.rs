@@ -30,6 +30,7 @@ pub mod estimate;
 mod event;
 mod facts;
 mod files;
+mod form;
 mod grounding;
 mod history;
 mod hook;
@@ -86,6 +87,7 @@ pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
 pub use facts::{Shortening, SubjectArgument, ToolFacts};
 pub use files::{Files, LocalFiles, TextWritten};
+pub use form::{FieldKind, Form, FormField, FormOption, TextFormat};
 pub use grounding::{Grounding, RetrievedUrl, Support, WebSource};
 pub use history::{
     CONTINUE, CUT_SHORT, EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE, NotReady, Repair,
@@ -108,7 +110,7 @@ pub use op::{CommandReport, Op, PromptId};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{
-    ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice, QuestionId,
+    AddressRequest, ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice, QuestionId,
     QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::plain_text::visible;
-use crate::{CallId, Confirmation, ConfirmationKind, Origin};
+use crate::{CallId, Confirmation, ConfirmationKind, Form, Origin};
 
 /// Id of a question, unique in the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -106,6 +106,16 @@ pub enum QuestionSubject {
         /// Introduction to the choices.
         text: String,
     },
+    /// A program asks the user to fill in a form. A reply that accepts contains
+    /// [`Modification::Form`].
+    Form(Form),
+    /// A program asks the user to open an address in a browser.
+    Address(AddressRequest),
+    /// A program wants something that needs approval, as plain text.
+    Request {
+        /// The request, in any number of lines.
+        text: String,
+    },
 }
 
 impl fmt::Display for QuestionSubject {
@@ -129,6 +139,9 @@ impl fmt::Display for QuestionSubject {
                 ConfirmationKind::Questions(asked) => joined(asked, |one| one.question.clone()),
             },
             Self::Loop { details: text } | Self::SignIn { text } => text.clone(),
+            Self::Request { text } => text.clone(),
+            Self::Form(form) => format!("{}: {}", form.source, form.message),
+            Self::Address(asked) => format!("{}: {}\n{}", asked.source, asked.message, asked.url),
             Self::Trust(request) => format!("Trust the folder {}?", request.folder.display()),
             Self::Consent(items) => {
                 joined(items, |item| format!("{} {}: {}", item.kind, item.name, item.detail))
@@ -215,6 +228,8 @@ pub enum Modification {
     Feedback(String),
     /// One decision for each item, in order.
     Consents(Vec<bool>),
+    /// Values of the fields of a form, by name.
+    Form(serde_json::Map<String, serde_json::Value>),
 }
 
 /// Reply to a [`Question`].
@@ -237,6 +252,17 @@ pub struct TrustRequest {
     pub items: Vec<ConsentItem>,
     /// One message for each file in the folder that cannot be read.
     pub problems: Vec<String>,
+}
+
+/// Address that a program wants the user to open in a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddressRequest {
+    /// Program that asks, such as `MCP server 'files'`.
+    pub source: String,
+    /// Purpose, written by the program.
+    pub message: String,
+    /// The whole address: `https`, or `http` of this machine.
+    pub url: String,
 }
 
 /// Item of a folder or an extension that takes effect only with the user's consent.

@@ -1,7 +1,7 @@
 //! Answers to the question on the page.
 
 use pollux_input::{
-    EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, SurveyStep,
+    EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, Survey, SurveyStep,
     Tone, is_about_call, is_words,
 };
 use pollux_protocol::{
@@ -104,10 +104,10 @@ impl Conversation<'_> {
 
     fn answer_survey(&mut self, line: &str, is_one_line: bool) {
         let Some(survey) = &mut self.survey else { return };
-        let line = if is_one_line { line } else { "" };
-        match survey.answer(line) {
+        let step = if is_one_line { survey.answer(line) } else { Survey::one_line_expected() };
+        match step {
             SurveyStep::Done(answers) => {
-                self.reply_with(QuestionOutcome::ProceedOnce, Some(Modification::Answers(answers)));
+                self.reply_with(QuestionOutcome::ProceedOnce, Some(answers));
             }
             SurveyStep::Again(remark) => {
                 self.answer.clear();

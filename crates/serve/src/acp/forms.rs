@@ -7,16 +7,19 @@ use std::sync::Arc;
 use agent_client_protocol_schema::v1::{
     BooleanPropertySchema, CLIENT_METHOD_NAMES, CreateElicitationRequest,
     CreateElicitationResponse, ElicitationAction, ElicitationContentValue, ElicitationFormMode,
-    ElicitationSchema, ElicitationScope, EnumOption, MultiSelectPropertySchema,
+    ElicitationPropertySchema, ElicitationSchema, ElicitationScope, EnumOption,
+    IntegerPropertySchema, MultiSelectPropertySchema, NumberPropertySchema, StringFormat,
     StringPropertySchema,
 };
 use async_trait::async_trait;
 use pollux_input::{ConsentSheet, QuestionSheet};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    Confirmation, ConfirmationKind, ConsentItem, Modification, Operator, Question, QuestionOutcome,
-    QuestionReply, QuestionSubject, SurveyKind, SurveyQuestion,
+    Confirmation, ConfirmationKind, ConsentItem, FieldKind, Form, FormField, Modification, Operator,
+    Question, QuestionOutcome, QuestionReply, QuestionSubject, SurveyKind, SurveyQuestion,
+    TextFormat,
 };
+use serde_json::Value;
 
 use super::connection::Connection;
 
@@ -44,6 +47,9 @@ impl Operator for FormOperator {
                 kind: ConfirmationKind::Questions(questions),
                 ..
             }) => self.survey(&question, questions).await,
+            QuestionSubject::Form(form) if !form.fields.is_empty() => {
+                self.form(&question, form).await
+            }
             _ => self.choose(&question).await,
         }
     }
@@ -96,6 +102,22 @@ impl FormOperator {
         QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
     }
 
+    /// Shows the form of a program.
+    async fn form(&self, question: &Question, form: &Form) -> QuestionReply {
+        let names = (1..).zip(&form.fields).map(|(number, _): (usize, _)| format!("field_{number}"));
+        let names: Vec<String> = names.collect();
+        let schema = names.iter().zip(&form.fields).fold(ElicitationSchema::new(), with_field);
+        let message = QuestionSheet::subject(question, &self.folder).join("\n");
+        let Some(submitted) = self.submitted(message, schema).await else {
+            return question.reply(QuestionOutcome::Cancel);
+        };
+        let values = names.iter().zip(&form.fields).filter_map(|(name, field)| {
+            Some((field.name.clone(), value(submitted.get(name)?)))
+        });
+        let modification = Some(Modification::Form(values.collect()));
+        QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
+    }
+
     /// Asks the questions of the model.
     async fn survey(&self, question: &Question, asked: &[SurveyQuestion]) -> QuestionReply {
         let names: Vec<String> =
@@ -121,6 +143,82 @@ impl FormOperator {
         let modification = Some(Modification::Answers(names.iter().map(answer).collect()));
         QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
     }
+}
+
+/// Adds a field of a program's form. The names are numbers, because those of a program may hold any
+/// characters.
+fn with_field(
+    schema: ElicitationSchema,
+    (name, field): (&String, &FormField),
+) -> ElicitationSchema {
+    let title = Some(visible(&field.title));
+    let description = Some(visible(&field.description)).filter(|text| !text.is_empty());
+    let options = field.options().iter();
+    let options = options.map(|option| EnumOption::new(option.value.clone(), visible(&option.label)));
+    let options: Vec<EnumOption> = options.collect();
+    let default = field.default.as_ref();
+    let text = || default.and_then(Value::as_str).map(str::to_owned);
+    let property: ElicitationPropertySchema = match &field.kind {
+        FieldKind::Text { min, max, format } => {
+            let mut property = StringPropertySchema::new();
+            (property.min_length, property.max_length) = (*min, *max);
+            property.format = format.map(string_format);
+            property.default = text();
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+        FieldKind::Choice(_) => {
+            let mut property = StringPropertySchema::new().one_of(options);
+            property.default = text();
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+        FieldKind::Choices { min, max, .. } => {
+            let mut property = MultiSelectPropertySchema::titled(options);
+            (property.min_items, property.max_items) = (*min, *max);
+            let values = default.and_then(Value::as_array);
+            property.default = values.map(|values| {
+                values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            });
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+        FieldKind::Number { min, max } => {
+            let mut property = NumberPropertySchema::new();
+            (property.minimum, property.maximum) = (*min, *max);
+            property.default = default.and_then(Value::as_f64);
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+        FieldKind::Integer { min, max } => {
+            let mut property = IntegerPropertySchema::new();
+            (property.minimum, property.maximum) = (*min, *max);
+            property.default = default.and_then(Value::as_i64);
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+        FieldKind::Boolean => {
+            let mut property = BooleanPropertySchema::new();
+            property.default = default.and_then(Value::as_bool);
+            (property.title, property.description) = (title, description);
+            property.into()
+        }
+    };
+    schema.property(name, property, field.required)
+}
+
+fn string_format(format: TextFormat) -> StringFormat {
+    match format {
+        TextFormat::Email => StringFormat::Email,
+        TextFormat::Uri => StringFormat::Uri,
+        TextFormat::Date => StringFormat::Date,
+        TextFormat::DateTime => StringFormat::DateTime,
+    }
+}
+
+/// Returns a submitted value as JSON.
+fn value(submitted: &ElicitationContentValue) -> Value {
+    serde_json::to_value(submitted).unwrap_or_default()
 }
 
 /// Adds the field of a question of the model.

@@ -397,14 +397,19 @@ impl Session {
 
     /// Returns the task that asks a question.
     fn asking(&self, question: Question) -> BoxFuture<'static, QuestionReply> {
-        let call = match &question.subject {
-            QuestionSubject::Call(Confirmation {
-                kind: ConfirmationKind::Questions(_), ..
-            }) => {
-                let forms =
-                    self.context.forms(ElicitationSessionScope::new(self.context.session.clone()));
-                return async move { forms.ask(question).await }.boxed();
+        let has_fields = match &question.subject {
+            QuestionSubject::Call(confirmation) => {
+                matches!(confirmation.kind, ConfirmationKind::Questions(_))
             }
+            QuestionSubject::Form(form) => !form.fields.is_empty(),
+            _ => false,
+        };
+        if has_fields {
+            let scope = ElicitationSessionScope::new(self.context.session.clone());
+            let forms = self.context.forms(scope);
+            return async move { forms.ask(question).await }.boxed();
+        }
+        let call = match &question.subject {
             QuestionSubject::Call(confirmation) => {
                 Some(self.call_to_approve(&question, confirmation))
             }
