@@ -47,8 +47,8 @@ struct Made {
     mode: ApprovalMode,
     model: String,
     topic: Option<String>,
-    /// Variable part of the source at the time of building.
-    memory: Arc<str>,
+    /// Variable parts of the source at the time of building.
+    memory: [Arc<str>; 2],
     system: Arc<str>,
     tools: Arc<[Declaration]>,
 }
@@ -114,15 +114,18 @@ impl Instruction {
         choice: &Choice,
     ) -> (Arc<str>, Arc<[Declaration]>) {
         let memory = match &self.source {
-            InstructionSource::Session { memory, .. } => Arc::clone(&memory.get().system),
-            InstructionSource::Text(text) => Arc::clone(text),
+            InstructionSource::Session { memory, .. } => {
+                let memory = memory.get();
+                [Arc::clone(&memory.system), Arc::clone(&memory.servers)]
+            }
+            InstructionSource::Text(text) => [Arc::clone(text), Arc::default()],
         };
         if let Some(made) = &self.made
             && made.mode == mode
             && made.model == choice.name
             && Arc::ptr_eq(&made.toolset, toolset)
             && Arc::ptr_eq(&made.policy, policy)
-            && Arc::ptr_eq(&made.memory, &memory)
+            && made.memory.iter().zip(&memory).all(|(made, now)| Arc::ptr_eq(made, now))
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
         }
@@ -141,10 +144,15 @@ impl Instruction {
         mode: ApprovalMode,
         choice: &Choice,
         tools: &[Declaration],
-        memory: &Arc<str>,
+        [memory, servers]: &[Arc<str>; 2],
     ) -> Arc<str> {
         let InstructionSource::Session { inputs, .. } = &self.source else {
             return Arc::clone(memory);
+        };
+        let memory = if servers.is_empty() {
+            Arc::clone(memory)
+        } else {
+            format!("{memory}\n\n{servers}").trim_start().into()
         };
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let plan = self.plan_file(&inputs.plans_directory);
@@ -154,7 +162,7 @@ impl Instruction {
             tools: &names,
             approved_plan: plan.as_deref(),
             topic: self.topic.as_deref(),
-            memory,
+            memory: &memory,
         };
         system_prompt(inputs, situation).text().into()
     }

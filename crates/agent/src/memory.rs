@@ -10,11 +10,20 @@ pub struct SessionMemory {
     /// End of the system instruction, ready to append; empty without context files. The `Arc` is
     /// replaced only when the text changes.
     pub system: Arc<str>,
+    /// Instructions of the tool servers, ready to append after `system`; empty without any.
+    pub servers: Arc<str>,
     /// Message for the next prompt about changed files.
     pub notice: Option<String>,
 }
 
 impl SessionMemory {
+    /// Replaces the instructions of the tool servers.
+    pub fn replace_servers(&mut self, servers: &str) {
+        if *self.servers != *servers {
+            self.servers = servers.into();
+        }
+    }
+
     /// Replaces the end of the system instruction, and adds a message for the next prompt.
     pub fn replace(&mut self, system: &str, notice: Option<String>) {
         if *self.system != *system {

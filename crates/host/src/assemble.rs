@@ -24,6 +24,7 @@ use crate::auto_memory;
 use crate::closing::ClosingMessages;
 use crate::prompt::SystemPromptOverrides;
 use crate::reports::BackgroundReports;
+use crate::servers::SessionDoors;
 use crate::servers::SessionServers;
 use crate::setup::Setup;
 use crate::state::SessionState;
@@ -117,10 +118,10 @@ impl Setup {
         let (outlet, events) = Outlet::new(session_id, observers);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let replies = Arc::new(EventOperator::new(outlet.clone()));
-        let operator: Arc<dyn Operator> =
-            if self.is_interactive() { replies.clone() } else { Arc::new(NoUser) };
-        let services = self.services(&launch, operator, &outlet, log_prompts);
+        let operator = self.operator(&replies);
+        let services = self.services(&launch, Arc::clone(&operator), &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
+        let commands = Live::new(commands);
         let SessionState { toolset, tools, memory, servers, settings, .. } = state;
         memory.resume(&history);
         let standing = PinnedContext::of(&history, &toolset.get());
@@ -141,7 +142,13 @@ impl Setup {
             instruction_copy: overrides.copy,
             loading: both(
                 self.discover_tools(&tools, &toolset, &outlet),
-                servers.start(&toolset, &outlet),
+                servers.start(SessionDoors {
+                    toolset: &toolset,
+                    commands: &commands,
+                    memory: &memory.reported(),
+                    operator: &operator,
+                    outlet: &outlet,
+                }),
             ),
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
@@ -152,7 +159,7 @@ impl Setup {
             answer: self.answer_form(),
         };
         let agent = AgentLoop::new(services, parts);
-        let (handle, task) = pollux_agent::spawn(agent, Live::new(commands), replies, events);
+        let (handle, task) = pollux_agent::spawn(agent, commands, replies, events);
         settings.report_to(handle.downgrade());
         tokio::spawn(reports.deliver(handle.downgrade()));
         let mut tasks = JoinSet::new();
@@ -161,6 +168,11 @@ impl Setup {
         }
         let handle = Arc::new(handle);
         Assembled { handle, task, telemetry, tasks, standing, grace, tools, servers, closing }
+    }
+
+    /// Returns the user of the session.
+    fn operator(&self, replies: &Arc<EventOperator>) -> Arc<dyn Operator> {
+        if self.is_interactive() { Arc::clone(replies) as _ } else { Arc::new(NoUser) }
     }
 
     /// Returns the services that all agents of the session share.

@@ -1,4 +1,4 @@
-//! Expansion of the `@path` references of a prompt.
+//! Expansion of the `@path` and `@server:uri` references of a prompt.
 //!
 //! The layout of the parts is the same as in Gemini CLI: the prompt with the paths as the workspace
 //! knows them, a heading, the label and content of each file, and a closing line. A path that is
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Workspace};
+use pollux_mcp::Servers;
 use pollux_protocol::{Files, Live, Notices, Part, PromptSource, SessionFailure};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
@@ -20,12 +21,14 @@ mod at_path;
 mod completion;
 mod report;
 mod resolver;
+mod resources;
 #[cfg(test)]
 mod tests;
 
 use at_path::{Token, tokens};
 use report::{Report, Unresolved};
 use resolver::{Resolved, Resolver, shown_path};
+use resources::ResourceParts;
 
 const HEADING: &str = "\n--- Content from referenced files ---";
 const CLOSING: &str = "\n--- End of content ---";
@@ -46,6 +49,8 @@ pub(crate) struct Expander {
     /// True to report the included files.
     interactive: bool,
     source: PromptSource,
+    /// MCP servers whose resources can be named.
+    servers: Option<Servers>,
 }
 
 impl Expander {
@@ -60,7 +65,13 @@ impl Expander {
             debug: setup.input.options.debug,
             interactive: setup.is_interactive(),
             source,
+            servers: None,
         }
+    }
+
+    /// Also expands references to resources of these servers.
+    pub(crate) fn with_servers(self, servers: Option<&Servers>) -> Self {
+        Self { servers: servers.cloned(), ..self }
     }
 
     /// Allows these paths in addition to those that the workspace opens for reading.
@@ -83,6 +94,7 @@ impl Expander {
         if !prompt.contains('@') {
             return Ok(vec![Part::text(prompt)]);
         }
+        let resources = self.resources(prompt).await?;
         let Self { workspace, files, ignore, recursive_search, source, .. } = self.clone();
         let (workspace, prompt) = (workspace.get(), prompt.to_owned());
         let work = tokio::task::spawn_blocking(move || {
@@ -94,8 +106,16 @@ impl Expander {
             };
             let kept = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions { git, ..ignore });
             let (files, rules, kept) = (&*files, &rules, &kept);
-            References { workspace: &workspace, files, rules, kept, recursive_search, piped }
-                .expand(&prompt)
+            References {
+                workspace: &workspace,
+                files,
+                rules,
+                kept,
+                recursive_search,
+                piped,
+                resources: &resources,
+            }
+            .expand(&prompt)
         });
         let expanded = work.await.map_err(|error| SessionFailure::general(&error))?;
         let Expansion { parts, report } =
@@ -150,6 +170,8 @@ struct References<'a> {
     /// Number of bytes at the start of the prompt that came through a pipe. Names in them that are
     /// not found are not reported, because any text can contain an `@`.
     piped: usize,
+    /// Contents of the resources that the prompt names, by reference.
+    resources: &'a ResourceParts,
 }
 
 /// File to read.
@@ -171,9 +193,11 @@ impl References<'_> {
         let mut report = Report::default();
         let mut tokens = tokens(prompt);
         for token in tokens.iter_mut().take(MAX_NAMES) {
-            self.read_as_meant(token, prompt);
+            if !self.resources.contains_key(&token.path) {
+                self.read_as_meant(token, prompt);
+            }
         }
-        let found = Self::resolve_all(&tokens, &mut resolver, &mut report);
+        let found = self.resolve_all(&tokens, &mut resolver, &mut report);
         self.report_unresolved(prompt, &tokens, &found, &mut report);
         let mut text = String::with_capacity(prompt.len());
         let mut end = 0;
@@ -183,13 +207,17 @@ impl References<'_> {
             text.push_str(&resolved.shown);
             end = token.range.end;
         }
-        if end == 0 {
+        if end == 0 && self.resources.is_empty() {
             return Ok(Expansion { parts: vec![Part::text(prompt)], report });
         }
         text.push_str(&prompt[end..]);
         let files = self.files(found.into_values().flatten(), &resolver, &mut report);
         let mut parts = vec![Part::text(text.trim())];
-        let content = self.read(&files, &mut report)?;
+        let mut content = self.read(&files, &mut report)?;
+        for (reference, blocks) in self.resources {
+            content.push(Part::text(format!("\nContent from @{reference}:\n")));
+            content.extend(blocks.iter().cloned());
+        }
         if !content.is_empty() {
             parts.push(Part::text(HEADING));
             parts.extend(content);
@@ -216,6 +244,7 @@ impl References<'_> {
 
     /// Resolves every distinct name once.
     fn resolve_all<'t>(
+        &self,
         tokens: &'t [Token],
         resolver: &mut Resolver<'_>,
         report: &mut Report,
@@ -223,7 +252,7 @@ impl References<'_> {
         let mut found = HashMap::new();
         for token in tokens {
             let name = token.path.as_str();
-            if found.contains_key(name) {
+            if found.contains_key(name) || self.resources.contains_key(name) {
                 continue;
             }
             if found.len() == MAX_NAMES {

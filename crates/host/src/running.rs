@@ -63,7 +63,8 @@ impl RunningSession for OpenSession {
     }
 
     fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
-        let expander = Expander::new(&self.setup, PromptSource::Typed);
+        let servers = self.state.servers.servers();
+        let expander = Expander::new(&self.setup, PromptSource::Typed).with_servers(servers);
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
     }
 
@@ -81,7 +82,8 @@ impl RunningSession for OpenSession {
     }
 
     fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>> {
-        let expander = Expander::new(&self.setup, PromptSource::Typed);
+        let servers = self.state.servers.servers();
+        let expander = Expander::new(&self.setup, PromptSource::Typed).with_servers(servers);
         Box::pin(async move { expander.complete(partial).await })
     }
 

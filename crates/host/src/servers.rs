@@ -6,10 +6,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use pollux_agent::{Loading, Outlet, Toolset};
-use pollux_mcp::{ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions};
+use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
+use pollux_mcp::{
+    ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions, resource_tools,
+};
 use pollux_net::ClientOptions;
-use pollux_protocol::{Event, Live, Severity, Tool, ToolSource};
+use pollux_protocol::{
+    CommandSet, CommandSource, Event, Live, NoUser, Operator, Origin, PromptCommand, Severity,
+    Tool, ToolSource,
+};
 use pollux_shell::{Redaction, redact};
 use pollux_tools::ToolOptions;
 use tokio::sync::mpsc;
@@ -20,15 +25,32 @@ use crate::setup::Setup;
 
 pub use configured::{Configured, StartPermission};
 pub use enablement::Enablement;
+use instructions::Instructions;
 
 mod configured;
 mod enablement;
+mod instructions;
 mod trial;
 
 /// Variable that shows a program that it was started by Gemini CLI or Pollux.
 const MARK: (&str, &str) = ("GEMINI_CLI", "1");
 /// Time after which a headless run says for which servers it waits.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
+
+/// Parts of a session that its servers change and use.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionDoors<'s> {
+    /// Tools of the session.
+    pub(crate) toolset: &'s Live<Toolset>,
+    /// Slash commands of the session.
+    pub(crate) commands: &'s Live<CommandSet>,
+    /// Variable end of the system instruction.
+    pub(crate) memory: &'s Live<SessionMemory>,
+    /// User of the session.
+    pub(crate) operator: &'s Arc<dyn Operator>,
+    /// Sender of the session's events.
+    pub(crate) outlet: &'s Outlet,
+}
 
 /// Servers of a session.
 pub(crate) struct SessionServers {
@@ -53,17 +75,18 @@ impl SessionServers {
 
     /// Starts all servers that may start, in the background. Returns `None` if none is configured;
     /// otherwise the future that the first request waits for.
-    pub(crate) fn start(
-        self: &Arc<Self>,
-        toolset: &Live<Toolset>,
-        outlet: &Outlet,
-    ) -> Option<Loading> {
+    pub(crate) fn start(self: &Arc<Self>, doors: SessionDoors<'_>) -> Option<Loading> {
+        let outlet = doors.outlet;
         let configured = self.setup.configured_servers();
         if configured.is_empty() {
             return None;
         }
         let (notices, mut waiting) = mpsc::unbounded_channel::<(Severity, String)>();
-        let servers = self.servers.get_or_init(|| self.create(toolset, notices.clone()));
+        let servers = self.servers.get_or_init(|| self.create(&doors, notices.clone()));
+        let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
+        for tool in resource_tools(servers).into_iter().filter(|tool| lists.keeps(tool.name())) {
+            doors.toolset.update(|set| set.insert(tool));
+        }
         for server in configured {
             self.launch(servers, server);
         }
@@ -83,6 +106,11 @@ impl SessionServers {
         // If the task panics, there are simply no tools of servers.
         let waiting = tokio::spawn(async move { this.wait_headless(&outlet).await });
         Some(waiting.map(drop).boxed().shared())
+    }
+
+    /// Returns the servers; `None` if none is configured.
+    pub(crate) fn servers(&self) -> Option<&Servers> {
+        self.servers.get()
     }
 
     /// Returns all servers with their states.
@@ -151,21 +179,34 @@ impl SessionServers {
 
     fn create(
         &self,
-        toolset: &Live<Toolset>,
+        doors: &SessionDoors<'_>,
         notices: mpsc::UnboundedSender<(Severity, String)>,
     ) -> Servers {
         let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
-        let toolset = toolset.clone();
+        let (toolset, commands) = (doors.toolset.clone(), doors.commands.clone());
+        let instructions = Instructions::new(doors.memory.clone());
         let sink = move |event| match event {
+            ServerChange::Instructions { server, text } => instructions.set(server, text),
             ServerChange::Tools { server, tools } => {
                 let tools: Vec<Arc<dyn Tool>> =
                     tools.into_iter().filter(|tool| lists.keeps_of_server(tool.name())).collect();
                 toolset.update(|set| set.replace_source(&ToolSource::Server(server), tools));
             }
+            ServerChange::Prompts { server, prompts } => {
+                let prompts = prompts.into_iter().map(|prompt| prompt as Arc<dyn PromptCommand>);
+                let (source, prompts) = (CommandSource::Server(server), prompts.collect());
+                commands.update(|set| drop(set.replace_source(source, prompts, Vec::new())));
+            }
             // The session has ended if nobody receives.
             ServerChange::Notice(text) => drop(notices.send((Severity::Warning, text))),
         };
-        Servers::new(self.setup.servers_options(&self.session), Arc::new(sink))
+        let origin = Origin { session: self.session.as_str().into(), ..Origin::default() };
+        let options = ServersOptions {
+            operator: Arc::clone(doors.operator),
+            origin: Arc::new(origin),
+            ..self.setup.servers_options(&self.session)
+        };
+        Servers::new(options, Arc::new(sink))
     }
 
     /// Starts a server, or records why it is not started.
@@ -249,7 +290,7 @@ fn complaint(server: &ServerStatus) -> Option<String> {
 }
 
 impl Setup {
-    /// Returns the surroundings of the servers.
+    /// Returns the surroundings of the servers, without a user whom they may ask.
     pub fn servers_options(&self, session_id: &str) -> ServersOptions {
         let environment = &self.loaded.environment;
         let lookup = |name: &str| environment.get(name).map(str::to_owned);
@@ -273,6 +314,8 @@ impl Setup {
             client: ClientOptions::from_environment(&lookup),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             roots: Arc::new(roots),
+            operator: Arc::new(NoUser),
+            origin: Arc::default(),
             truncate_threshold: options.truncate_threshold,
             spill_directory: self.project.tool_outputs_dir(session_id),
         }

@@ -128,8 +128,8 @@ impl Survey {
                     return SurveyStep::Next;
                 }
                 let given = fields.iter().zip(values.iter());
-                let given = given
-                    .filter_map(|(field, value)| Some((field.name.clone(), value.clone()?)));
+                let given =
+                    given.filter_map(|(field, value)| Some((field.name.clone(), value.clone()?)));
                 SurveyStep::Done(Modification::Form(given.collect()))
             }
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use pollux_net::{ClientOptions, HttpClient};
 use pollux_protocol::plain_text::visible;
+use pollux_protocol::{Operator, Origin};
 use pollux_shell::{ChildSpec, Output, OutputLimits, ProcessState, Program, spawn_duplex};
 use rmcp::RoleClient;
 use rmcp::service::{
@@ -19,7 +20,8 @@ use rmcp::transport::streamable_http_client::{
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Remote, ServerAddress, ServerConfig};
-use crate::handler::{Handler, LogSink, Roots};
+use crate::elicitation::Elicitation;
+use crate::handler::{Handler, LogSink, Roots, ServerLists};
 use crate::http::{HttpConnection, HttpFailure};
 use crate::legacy_sse::SseTransport;
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
@@ -50,6 +52,10 @@ pub(crate) struct Surroundings {
     pub(crate) version: String,
     /// Folders of the workspace.
     pub(crate) roots: Roots,
+    /// User of the session.
+    pub(crate) operator: Arc<dyn Operator>,
+    /// Session, as the sender of questions.
+    pub(crate) origin: Arc<Origin>,
 }
 
 /// Reason for which a server cannot be used.
@@ -78,8 +84,8 @@ pub(crate) struct Connection {
     pub(crate) introduction: String,
     /// Version of the protocol.
     pub(crate) protocol: String,
-    /// True if the server offers tools.
-    pub(crate) has_tools: bool,
+    /// Lists that the server has.
+    pub(crate) lists: ServerLists,
 }
 
 impl Connection {
@@ -104,8 +110,15 @@ impl Connection {
         surroundings: &Surroundings,
         log: &LogSink,
     ) -> Result<Self, ConnectError> {
-        let handler =
-            Handler::new(&surroundings.version, Arc::clone(&surroundings.roots), Arc::clone(log));
+        let (operator, origin) = (&surroundings.operator, &surroundings.origin);
+        let elicitation = Elicitation::new(
+            &config.name,
+            Arc::clone(operator),
+            Arc::clone(origin),
+            Arc::clone(log),
+        );
+        let roots = Arc::clone(&surroundings.roots);
+        let handler = Handler::new(&surroundings.version, roots, elicitation, Arc::clone(log));
         match &config.endpoint {
             ServerAddress::Stdio { command, args, env, cwd } => {
                 let spec = child(command, args, env, cwd.as_deref(), surroundings);
@@ -196,7 +209,11 @@ impl Connection {
                 .as_ref()
                 .map(|info| visible(info.protocol_version.as_str()))
                 .unwrap_or_default(),
-            has_tools: info.is_some_and(|info| info.capabilities.tools.is_some()),
+            lists: info.map_or_else(ServerLists::default, |info| ServerLists {
+                tools: info.capabilities.tools.is_some(),
+                prompts: info.capabilities.prompts.is_some(),
+                resources: info.capabilities.resources.is_some(),
+            }),
             peer: service.peer().clone(),
             handler: service.service().clone(),
             stop: Some(service.cancellation_token()),

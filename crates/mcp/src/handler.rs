@@ -12,21 +12,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::plain_text::one_line;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ErrorData, Implementation, ListRootsResult,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
     LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    Root, RootsCapabilities,
+    Root, RootsCapabilities, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use tokio::sync::Notify;
 use url::Url;
 
+use crate::elicitation::Elicitation;
+
 /// Name that servers see, as from Gemini CLI: some servers decide by it.
 const CLIENT_NAME: &str = "gemini-cli-mcp-client";
 /// Maximum length of a message about progress, in characters.
 const LONGEST_MESSAGE: usize = 300;
 
-/// CallProgress of a call.
+/// Progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallProgress {
     /// Work that is done.
@@ -67,9 +70,25 @@ struct State {
     version: String,
     roots: Roots,
     running: Mutex<HashMap<ProgressToken, ProgressSink>>,
-    /// The server's list of tools has changed.
-    tools_changed: Notify,
+    /// Lists of the server that have changed.
+    changed: Mutex<ServerLists>,
+    /// Notified when `changed` gets another list.
+    is_changed: Notify,
+    elicitation: Elicitation,
     log: LogSink,
+}
+
+/// Lists of a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ServerLists {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+}
+
+impl ServerLists {
+    /// All lists.
+    pub(crate) const ALL: Self = Self { tools: true, prompts: true, resources: true };
 }
 
 /// Receives lines for the server's log.
@@ -77,12 +96,14 @@ pub(crate) type LogSink = Arc<dyn Fn(String) + Send + Sync>;
 
 impl Handler {
     /// Creates a handler for a connection of a Pollux of this version.
-    pub(crate) fn new(version: &str, roots: Roots, log: LogSink) -> Self {
+    pub(crate) fn new(version: &str, roots: Roots, elicitation: Elicitation, log: LogSink) -> Self {
         let state = State {
             version: version.to_owned(),
             roots,
             running: Mutex::default(),
-            tools_changed: Notify::new(),
+            changed: Mutex::default(),
+            is_changed: Notify::new(),
+            elicitation,
             log,
         };
         Self { state: Arc::new(state) }
@@ -94,9 +115,21 @@ impl Handler {
         Following { handler: self.clone(), token }
     }
 
-    /// Waits until the server says that its list of tools has changed.
-    pub(crate) async fn tools_changed(&self) {
-        self.state.tools_changed.notified().await;
+    /// Waits until the server says that lists have changed, and returns them.
+    pub(crate) async fn changed(&self) -> ServerLists {
+        self.state.is_changed.notified().await;
+        std::mem::take(&mut *self.state.changed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes that the user wants something of the server, so that it may ask again.
+    pub(crate) fn called(&self) {
+        self.state.elicitation.called();
+    }
+
+    fn note_change(&self, note: impl FnOnce(&mut ServerLists)) {
+        note(&mut self.state.changed.lock().unwrap_or_else(PoisonError::into_inner));
+        // Stored if nobody waits yet, so no change is missed.
+        self.state.is_changed.notify_one();
     }
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, ProgressSink>> {
@@ -122,6 +155,10 @@ impl ClientHandler for Handler {
         let mut roots = RootsCapabilities::default();
         roots.list_changed = Some(true);
         capabilities.roots = Some(roots);
+        let elicitation = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new())
+            .with_url(UrlElicitationCapability::new());
+        capabilities.elicitation = Some(elicitation);
         let client = Implementation::new(CLIENT_NAME, self.state.version.clone());
         ClientConfig::new(capabilities, client)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
@@ -177,8 +214,33 @@ impl ClientHandler for Handler {
         &self,
         _context: NotificationContext<RoleClient>,
     ) -> impl Future<Output = ()> + Send + '_ {
-        // Stored if nobody waits yet, so no change is missed.
-        self.state.tools_changed.notify_one();
+        self.note_change(|lists| lists.tools = true);
         ready(())
+    }
+
+    fn on_prompt_list_changed(
+        &self,
+        _context: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        self.note_change(|lists| lists.prompts = true);
+        ready(())
+    }
+
+    fn on_resource_list_changed(
+        &self,
+        _context: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
+        self.note_change(|lists| lists.resources = true);
+        ready(())
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        // The server may withdraw its question.
+        let asked = context.ct.run_until_cancelled(self.state.elicitation.ask(params)).await;
+        Ok(asked.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel)))
     }
 }

@@ -1,9 +1,11 @@
-//! Tools of a server: all pages of its list, and those that are used.
+//! Tools, prompts and resources of a server: all pages of its lists, and the tools that are used.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use rmcp::model::{self, ClientRequest, PaginatedRequestParams, ServerResult, Tool};
+use rmcp::model::{
+    self, ClientRequest, MetaObject, PaginatedRequestParams, Prompt, Resource, ServerResult, Tool,
+};
 use rmcp::service::{PeerRequestOptions, ServiceError};
 
 use crate::config::ServerConfig;
@@ -13,18 +15,31 @@ use crate::names::UniqueNames;
 
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 1000;
-/// Maximum number of tools of a server.
-const MOST_TOOLS: usize = 10_000;
+/// Maximum number of items of a list.
+const MOST_ITEMS: usize = 10_000;
 /// Time limit for one page of a list.
 const PAGE_LIMIT: Duration = Duration::from_mins(1);
 
-/// Tools that a server lists.
-#[derive(Debug, Default)]
-pub(crate) struct Listed {
-    /// Usable tools.
-    tools: Vec<Tool>,
+/// Items that a server lists.
+#[derive(Debug)]
+pub(crate) struct Listed<T> {
+    /// Usable items.
+    pub(crate) items: Vec<T>,
     /// Messages for the user about items that cannot be used.
-    problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), problems: Vec::new() }
+    }
+}
+
+/// Page of a list.
+struct Page<T> {
+    items: Vec<T>,
+    next: Option<String>,
+    meta: Option<MetaObject>,
 }
 
 /// Tools of a server with their names for models.
@@ -38,12 +53,12 @@ pub(crate) struct NamedTools {
     pub(crate) problems: Vec<String>,
 }
 
-impl Listed {
+impl Listed<Tool> {
     /// Chooses the tools that the settings use, and names them.
     pub(crate) fn named(self, config: &ServerConfig) -> NamedTools {
         let mut named = NamedTools { problems: self.problems, ..NamedTools::default() };
         let (mut names, mut seen) = (UniqueNames::default(), HashSet::new());
-        for tool in self.tools {
+        for tool in self.items {
             if !config.uses(&tool.name) {
                 named.left_out.push(tool.name.into_owned());
             } else if seen.insert(tool.name.clone()) {
@@ -57,19 +72,93 @@ impl Listed {
 }
 
 impl Connection {
-    /// Lists all tools of the server, page by page. A page that cannot be read ends the list; the
-    /// tools before it are usable.
+    /// Lists all tools of the server.
+    ///
+    /// # Errors
+    /// The same as [`Self::all`].
+    pub(crate) async fn tools(&self, limit: Duration) -> Result<Listed<Tool>, String> {
+        if !self.lists.tools {
+            return Ok(Listed::default());
+        }
+        let request = |params| {
+            let request = model::ListToolsRequest { params, ..model::ListToolsRequest::default() };
+            ClientRequest::ListToolsRequest(request)
+        };
+        let page = |result| match result {
+            ServerResult::ListToolsResult(page) => {
+                Some(Page { items: page.tools, next: page.next_cursor, meta: page.meta })
+            }
+            _ => None,
+        };
+        self.all("tools", limit, request, page).await
+    }
+
+    /// Lists all prompts of the server.
+    ///
+    /// # Errors
+    /// The same as [`Self::all`].
+    pub(crate) async fn prompts(&self, limit: Duration) -> Result<Listed<Prompt>, String> {
+        if !self.lists.prompts {
+            return Ok(Listed::default());
+        }
+        let request = |params| {
+            let request =
+                model::ListPromptsRequest { params, ..model::ListPromptsRequest::default() };
+            ClientRequest::ListPromptsRequest(request)
+        };
+        let page = |result| match result {
+            ServerResult::ListPromptsResult(page) => {
+                Some(Page { items: page.prompts, next: page.next_cursor, meta: page.meta })
+            }
+            _ => None,
+        };
+        self.all("prompts", limit, request, page).await
+    }
+
+    /// Lists all resources of the server.
+    ///
+    /// # Errors
+    /// The same as [`Self::all`].
+    pub(crate) async fn resources(&self, limit: Duration) -> Result<Listed<Resource>, String> {
+        if !self.lists.resources {
+            return Ok(Listed::default());
+        }
+        let request = |params| {
+            let request =
+                model::ListResourcesRequest { params, ..model::ListResourcesRequest::default() };
+            ClientRequest::ListResourcesRequest(request)
+        };
+        let page = |result| match result {
+            ServerResult::ListResourcesResult(page) => {
+                Some(Page { items: page.resources, next: page.next_cursor, meta: page.meta })
+            }
+            _ => None,
+        };
+        self.all("resources", limit, request, page).await
+    }
+
+    /// Reads a list page by page. A page that cannot be read ends the list; the items before it are
+    /// usable.
     ///
     /// # Errors
     /// A message for the user if even the first page cannot be read.
-    pub(crate) async fn tools(&self, limit: Duration) -> Result<Listed, String> {
+    async fn all<T>(
+        &self,
+        what: &str,
+        limit: Duration,
+        request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+        read: impl Fn(ServerResult) -> Option<Page<T>>,
+    ) -> Result<Listed<T>, String> {
         let mut listed = Listed::default();
-        if !self.has_tools {
-            return Ok(listed);
-        }
         let mut cursor: Option<String> = None;
         for number in 1..=MOST_PAGES {
-            let page = match self.page(cursor.clone(), limit.min(PAGE_LIMIT)).await {
+            let params = cursor
+                .clone()
+                .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let answer = self.answer(request(params), limit.min(PAGE_LIMIT)).await;
+            let page =
+                answer.and_then(|result| read(result).ok_or(ServiceError::UnexpectedResponse));
+            let page = match page {
                 Ok(page) => page,
                 Err(ServiceError::McpError(error))
                     if error.code == model::ErrorCode::METHOD_NOT_FOUND =>
@@ -77,44 +166,34 @@ impl Connection {
                     return Ok(listed);
                 }
                 Err(error) if number == 1 => {
-                    return Err(format!("cannot list its tools: {error}"));
+                    return Err(format!("cannot list its {what}: {error}"));
                 }
                 Err(error) => {
-                    listed.problems.push(format!("page {number} of its tools is missing: {error}"));
+                    let problem = format!("page {number} of its {what} is missing: {error}");
+                    listed.problems.push(problem);
                     break;
                 }
             };
-            listed.tools.extend(page.tools);
+            listed.items.extend(page.items);
             let dropped = page.meta.as_ref().and_then(|meta| meta.0.get(DROPPED));
             let dropped = dropped.and_then(serde_json::Value::as_array).into_iter().flatten();
             listed.problems.extend(dropped.filter_map(|text| text.as_str()).map(str::to_owned));
             // A server that returns the same page for ever is stopped.
-            if page.next_cursor.is_none()
-                || page.next_cursor == cursor
-                || listed.tools.len() >= MOST_TOOLS
-            {
+            if page.next.is_none() || page.next == cursor || listed.items.len() >= MOST_ITEMS {
                 break;
             }
-            cursor = page.next_cursor;
+            cursor = page.next;
         }
-        listed.tools.truncate(MOST_TOOLS);
+        listed.items.truncate(MOST_ITEMS);
         Ok(listed)
     }
 
-    async fn page(
+    async fn answer(
         &self,
-        cursor: Option<String>,
+        request: ClientRequest,
         limit: Duration,
-    ) -> Result<model::ListToolsResult, ServiceError> {
-        let params =
-            cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let request = model::ListToolsRequest { params, ..model::ListToolsRequest::default() };
-        let request = ClientRequest::ListToolsRequest(request);
+    ) -> Result<ServerResult, ServiceError> {
         let options = PeerRequestOptions::with_timeout(limit);
-        let handle = self.peer().send_request_with_option(request, options).await?;
-        match handle.await_response().await? {
-            ServerResult::ListToolsResult(page) => Ok(page),
-            _ => Err(ServiceError::UnexpectedResponse),
-        }
+        self.peer().send_request_with_option(request, options).await?.await_response().await
     }
 }

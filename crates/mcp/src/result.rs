@@ -76,6 +76,15 @@ fn reported(tool: &str, args: &Args, result: &CallToolResult) -> ToolOutput {
     output
 }
 
+/// Returns the parts of a prompt's message. The user has asked for its text, so it is not marked as
+/// data; embedded resources are.
+pub(crate) fn prompt_parts(block: ContentBlock) -> Vec<Part> {
+    match block {
+        ContentBlock::Text(text) => vec![Part::text(text.text)],
+        other => parts("the prompt", other),
+    }
+}
+
 fn parts(tool: &str, block: ContentBlock) -> Vec<Part> {
     match block {
         ContentBlock::Text(text) => vec![Part::text(untrusted::wrap(&text.text))],

@@ -1,15 +1,13 @@
 //! All servers of a session, started in the background.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pollux_fs::Spool;
-use pollux_net::ClientOptions;
 use pollux_protocol::truncation::{self, output_path};
-use pollux_protocol::{CallId, CancellationToken, Tool, ToolOutput};
+use pollux_protocol::{CallId, CancellationToken, ToolOutput};
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -17,10 +15,15 @@ use tokio::task::JoinHandle;
 
 use crate::config::{ServerAddress, ServerConfig};
 use crate::connection::{ConnectError, Connection, Log, Surroundings};
-pub use crate::handler::CallProgress;
-use crate::handler::Handler;
+use crate::handler::{Handler, ServerLists};
+use crate::prompts::ServerPrompt;
+use crate::resources::{ResourceBlock, ServerResource};
 use crate::result;
-use crate::tool::ServerTool;
+use crate::status::{
+    EventSink, ServerChange, ServerState, ServerStatus, ServersOptions, surroundings,
+};
+
+mod lists;
 
 /// Delays before a server is started again whose connection broke.
 const RESTARTS: [Duration; 5] = [
@@ -30,94 +33,18 @@ const RESTARTS: [Duration; 5] = [
     Duration::from_secs(15),
     Duration::from_mins(1),
 ];
+/// Time that the user's wish waits for a server that is being started again.
+const RESTART_PATIENCE: Duration = Duration::from_secs(10);
 /// A server that was connected for this long may use all [`RESTARTS`] again.
 const STABLE: Duration = Duration::from_mins(2);
 /// Delay of a change of the tools, so that several changes at once are one.
 const SETTLING: Duration = Duration::from_millis(200);
 
-/// State of a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ServerState {
-    /// The connection is being made.
-    Connecting,
-    /// The server can be used.
-    Connected,
-    /// The server cannot be used, for this reason.
-    Disconnected(String),
-    /// The server wants the user to sign in.
-    NeedsSignIn,
-    /// The user has disabled the server.
-    Disabled,
-    /// The settings do not let the server start, for this reason.
-    Blocked(String),
-}
-
-/// A server and its state.
-#[derive(Debug, Clone)]
-pub struct ServerStatus {
-    /// Name of the server.
-    pub name: String,
-    /// State of the server.
-    pub state: ServerState,
-    /// Name and version that the server gives itself.
-    pub introduction: String,
-    /// Version of the protocol.
-    pub protocol: String,
-    /// Command line or address.
-    pub target: String,
-    /// `stdio`, `http` or `sse`; empty for a server with an unusable entry.
-    pub transport: &'static str,
-    /// Text of the settings.
-    pub description: Option<String>,
-    /// Declarations of its tools.
-    pub tools: Vec<pollux_protocol::Declaration>,
-    /// Messages for the user about items that cannot be used.
-    pub problems: Vec<String>,
-    /// Instructions of the server for the model.
-    pub instructions: Option<String>,
-    /// Last lines of its log.
-    pub log: Vec<String>,
-}
-
-/// Change of a server.
+/// Servers of a session. Clones are the same servers; dropping the last one ends them all.
 #[derive(Clone)]
-pub enum ServerChange {
-    /// The server has these tools now, in place of its earlier ones.
-    Tools {
-        /// Name of the server.
-        server: Arc<str>,
-        /// The tools.
-        tools: Vec<Arc<dyn Tool>>,
-    },
-    /// The state of a server has changed after the first connection, as a message for the user.
-    Notice(String),
-}
-
-/// Receives changes of the servers; never blocks.
-pub type EventSink = Arc<dyn Fn(ServerChange) + Send + Sync>;
-
-/// Surroundings of the servers of a session.
-pub struct ServersOptions {
-    /// Folder of the project.
-    pub folder: PathBuf,
-    /// Environment of the servers' programs.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Options of the HTTP client.
-    pub client: ClientOptions,
-    /// Version of Pollux.
-    pub version: String,
-    /// Folders of the workspace.
-    pub roots: Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>,
-    /// Number of characters from which on a result is shortened; 0 for no limit.
-    pub truncate_threshold: usize,
-    /// Folder for whole results.
-    pub spill_directory: PathBuf,
-}
-
-/// Servers of a session. Dropping the value ends them all.
 pub struct Servers {
     shared: Arc<Shared>,
-    entries: Mutex<BTreeMap<String, Entry>>,
+    entries: Arc<Mutex<BTreeMap<String, Entry>>>,
     events: EventSink,
 }
 
@@ -125,6 +52,29 @@ struct Shared {
     surroundings: Surroundings,
     truncate_threshold: usize,
     spill_directory: PathBuf,
+}
+
+impl Shared {
+    /// Shortens a result that is too long for the model, and saves the whole.
+    async fn shortened(
+        &self,
+        output: ToolOutput,
+        tool: &str,
+        call_id: &CallId,
+        room: Option<usize>,
+    ) -> ToolOutput {
+        let limit = truncation::limit(self.truncate_threshold, room);
+        let file = output_path(&self.spill_directory, tool, call_id);
+        let work = move || {
+            result::shortened(output, limit, |text| {
+                let mut spool = Spool::create(&file).ok()?;
+                spool.write(text.as_bytes()).ok()?;
+                Some(file.clone())
+            })
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| result::failed(format!("The tool failed: {error}")))
+    }
 }
 
 struct Entry {
@@ -154,7 +104,10 @@ struct Facts {
     protocol: String,
     instructions: Option<String>,
     tools: Vec<pollux_protocol::Declaration>,
-    problems: Vec<String>,
+    prompts: Vec<Arc<ServerPrompt>>,
+    resources: Vec<ServerResource>,
+    /// Problems of the list of tools, of prompts and of resources.
+    problems: [Vec<String>; 3],
 }
 
 /// Interface to a connected server.
@@ -172,7 +125,7 @@ impl Servers {
             spill_directory: options.spill_directory.clone(),
             surroundings: surroundings(options),
         };
-        Self { shared: Arc::new(shared), entries: Mutex::default(), events }
+        Self { shared: Arc::new(shared), entries: Arc::default(), events }
     }
 
     /// Starts a server in the background. A server with the same name is ended. Must be called
@@ -195,8 +148,41 @@ impl Servers {
         let entry = Entry { server, task: None, cancel: CancellationToken::new() };
         let before = self.entries().insert(name.clone(), entry);
         if before.is_some_and(|before| before.task.is_some()) {
-            (self.events)(ServerChange::Tools { server: name.into(), tools: Vec::new() });
+            withdraw(&name, &self.events);
         }
+    }
+
+    /// Returns the resources of all servers.
+    pub fn resources(&self) -> Vec<ServerResource> {
+        self.entries().values().flat_map(|entry| entry.server.resources()).collect()
+    }
+
+    /// Returns true if a server offers a resource.
+    pub fn has_resources(&self) -> bool {
+        self.entries().values().any(|entry| !entry.server.facts().resources.is_empty())
+    }
+
+    /// Returns the resource that a reference means: `server:uri`, or its address alone.
+    pub fn resource(&self, reference: &str) -> Option<ServerResource> {
+        let resources = self.resources();
+        let named = resources.iter().find(|known| known.reference() == reference);
+        named.or_else(|| resources.iter().find(|known| known.uri == reference)).cloned()
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// A message for the user.
+    pub async fn read(&self, resource: &ServerResource) -> Result<Vec<ResourceBlock>, String> {
+        let server = self.entries().get(&resource.server).map(|entry| Arc::clone(&entry.server));
+        let connected = match &server {
+            Some(server) => server.in_use().await,
+            None => None,
+        };
+        let (Some(server), Some(connected)) = (server, connected) else {
+            return Err(format!("MCP server '{}' is not connected", resource.server));
+        };
+        connected.read(&resource.uri, server.config.timeout).await
     }
 
     /// Returns all servers with their states, by name.
@@ -228,6 +214,17 @@ impl Servers {
             drop(tokio::time::timeout(limit, over).await.map(drop));
         });
         futures::future::join_all(waits).await;
+    }
+
+    /// Shortens a result that is too long for the model, and saves the whole.
+    pub(crate) async fn shortened(
+        &self,
+        output: ToolOutput,
+        tool: &str,
+        call_id: &CallId,
+        room: Option<usize>,
+    ) -> ToolOutput {
+        self.shared.shortened(output, tool, call_id, room).await
     }
 
     /// Ends all servers, and waits a moment for them.
@@ -284,7 +281,23 @@ impl Server {
         }
     }
 
-    /// Shortens a result that is too long for the model, and saves the whole.
+    /// Returns the connection for a wish of the user; waits a moment for a server that is
+    /// being started again.
+    pub(crate) async fn in_use(&self) -> Option<Connected> {
+        let connected = tokio::time::timeout(RESTART_PATIENCE, self.connected()).await.ok()??;
+        connected.handler.called();
+        Some(connected)
+    }
+
+    fn resources(&self) -> Vec<ServerResource> {
+        self.facts().resources.clone()
+    }
+
+    fn facts(&self) -> std::sync::MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shortens a result as [`Shared::shortened`].
     pub(crate) async fn shortened(
         &self,
         output: ToolOutput,
@@ -292,21 +305,11 @@ impl Server {
         call_id: &CallId,
         room: Option<usize>,
     ) -> ToolOutput {
-        let limit = truncation::limit(self.shared.truncate_threshold, room);
-        let file = output_path(&self.shared.spill_directory, tool, call_id);
-        let work = move || {
-            result::shortened(output, limit, |text| {
-                let mut spool = Spool::create(&file).ok()?;
-                spool.write(text.as_bytes()).ok()?;
-                Some(file.clone())
-            })
-        };
-        let done = tokio::task::spawn_blocking(work).await;
-        done.unwrap_or_else(|error| result::failed(format!("The tool failed: {error}")))
+        self.shared.shortened(output, tool, call_id, room).await
     }
 
     fn status(&self) -> ServerStatus {
-        let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let facts = self.facts().clone();
         ServerStatus {
             name: self.config.name.clone(),
             state: self.state.borrow().clone(),
@@ -316,7 +319,9 @@ impl Server {
             transport: self.config.transport(),
             description: self.config.description.clone(),
             tools: facts.tools,
-            problems: facts.problems,
+            prompts: facts.prompts,
+            resources: facts.resources,
+            problems: facts.problems.concat(),
             instructions: facts.instructions,
             log: self.log.lines(),
         }
@@ -380,14 +385,16 @@ impl Server {
         cancel: &CancellationToken,
     ) -> Option<String> {
         {
-            let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut facts = self.facts();
             facts.introduction.clone_from(&connection.introduction);
             facts.protocol.clone_from(&connection.protocol);
             facts.instructions.clone_from(&connection.instructions);
         }
+        let text = connection.instructions.clone();
+        events(ServerChange::Instructions { server: self.config.name.as_str().into(), text });
         let peer = connection.peer().clone();
         let handler = connection.handler().clone();
-        let listing = self.list(&connection, events);
+        let listing = Box::pin(self.list(&connection, ServerLists::ALL, events));
         if cancel.run_until_cancelled(listing).await.is_none() {
             connection.close().await;
             return None;
@@ -399,9 +406,9 @@ impl Server {
             tokio::select! {
                 () = cancel.cancelled() => break false,
                 () = connection.closed() => break true,
-                () = handler.tools_changed() => {
+                lists = handler.changed() => {
                     tokio::time::sleep(SETTLING).await;
-                    let listing = self.list(&connection, events);
+                    let listing = Box::pin(self.list(&connection, lists, events));
                     if cancel.run_until_cancelled(listing).await.is_none() {
                         break false;
                     }
@@ -416,42 +423,14 @@ impl Server {
         Some(connection.reason().await)
     }
 
-    /// Lists the tools and passes them on.
-    async fn list(self: &Arc<Self>, connection: &Connection, events: &EventSink) {
-        let listed = match connection.tools(self.config.timeout).await {
-            Ok(listed) => listed,
-            Err(problem) => {
-                let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-                facts.problems = vec![problem];
-                return;
-            }
-        };
-        let named = listed.named(&self.config);
-        let tool = |(name, tool)| -> Arc<dyn Tool> { Arc::new(ServerTool::new(self, name, tool)) };
-        let tools: Vec<Arc<dyn Tool>> = named.tools.into_iter().map(tool).collect();
-        let declarations = tools.iter().map(|tool| tool.declaration()).collect();
-        let is_changed = {
-            let mut facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-            facts.problems = named.problems;
-            let is_changed = facts.tools != declarations;
-            facts.tools = declarations;
-            is_changed
-        };
-        if is_changed {
-            let server = self.config.name.as_str().into();
-            events(ServerChange::Tools { server, tools });
-        }
-    }
-
     /// Records that the server cannot be used.
     fn give_up(&self, error: ConnectError, events: &EventSink) {
         let name = &self.config.name;
         let was_used = *self.settled.borrow();
         if was_used {
             events(ServerChange::Notice(format!("MCP server '{name}' is disconnected: {error}")));
-            let server = name.as_str().into();
-            events(ServerChange::Tools { server, tools: Vec::new() });
-            self.facts.lock().unwrap_or_else(PoisonError::into_inner).tools.clear();
+            *self.facts() = Facts::default();
+            withdraw(name, events);
         }
         self.state.send_replace(match error {
             ConnectError::Unauthorized => ServerState::NeedsSignIn,
@@ -461,10 +440,12 @@ impl Server {
     }
 }
 
-/// Returns what a connection needs to know.
-pub(crate) fn surroundings(options: ServersOptions) -> Surroundings {
-    let ServersOptions { folder, environment, client, version, roots, .. } = options;
-    Surroundings { folder, environment, client, version, roots }
+/// Reports that a server offers nothing any more.
+fn withdraw(server: &str, events: &EventSink) {
+    let server: Arc<str> = server.into();
+    events(ServerChange::Instructions { server: Arc::clone(&server), text: None });
+    events(ServerChange::Prompts { server: Arc::clone(&server), prompts: Vec::new() });
+    events(ServerChange::Tools { server, tools: Vec::new() });
 }
 
 /// Returns the facts about a server for hooks.

@@ -1,7 +1,6 @@
 //! A server's tool as a tool of the session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_protocol::{
@@ -19,9 +18,6 @@ use serde_json::{Map, Value, json};
 use crate::incoming::ANNOTATIONS;
 use crate::result;
 use crate::servers::Server;
-
-/// Time that a call waits for a server that is being started again.
-const RESTART_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Tool of a server.
 pub(crate) struct ServerTool {
@@ -174,8 +170,7 @@ impl ServerCall {
         let explain = |problem: String| {
             format!("MCP tool '{}' of server '{server}' failed: {problem}", self.original)
         };
-        let connected = tokio::time::timeout(RESTART_PATIENCE, self.server.connected()).await;
-        let Ok(Some(connected)) = connected else {
+        let Some(connected) = self.server.in_use().await else {
             return Err(explain("the server is not connected. See /mcp".to_owned()));
         };
         let params =
@@ -187,7 +182,7 @@ impl ServerCall {
         let sent = connected.peer.send_request_with_option(request, options).await;
         let handle = sent.map_err(|error| explain(error.to_string()))?;
         let output = Arc::clone(output);
-        let sink = Arc::new(move |progress: crate::CallProgress| {
+        let sink = Arc::new(move |progress: crate::handler::CallProgress| {
             output(LiveOutput::Replace(progress.to_string()));
         });
         let following = connected.handler.follow(handle.progress_token.clone(), sink);

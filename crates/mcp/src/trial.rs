@@ -8,7 +8,7 @@ use rmcp::service::PeerRequestOptions;
 
 use crate::config::ServerConfig;
 use crate::connection::{ConnectError, Connection, Log, Surroundings};
-use crate::servers::{ServersOptions, surroundings};
+use crate::status::{ServersOptions, surroundings};
 
 /// Result of [`probe`].
 #[derive(Debug)]

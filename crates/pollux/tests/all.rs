@@ -51,6 +51,7 @@ mod suite {
     mod masking;
     mod mcp;
     mod mcp_command;
+    mod mcp_offers;
     mod mcp_server;
     mod memory;
     mod network;

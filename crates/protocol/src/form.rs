@@ -40,7 +40,7 @@ pub enum FieldKind {
         /// Maximum number of characters.
         max: Option<u32>,
         /// Form of the text.
-        format: Option<TextFormat>,
+        format: Option<FieldFormat>,
     },
     /// Number with or without a fraction.
     Number {
@@ -73,7 +73,7 @@ pub enum FieldKind {
 
 /// Form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextFormat {
+pub enum FieldFormat {
     /// Address of a mailbox.
     Email,
     /// Absolute URI.
@@ -102,7 +102,8 @@ impl FormField {
         }
     }
 
-    /// Parses a typed answer. An empty one is the default, or no value if the field is not required.
+    /// Parses a typed answer. An empty one is the default, or no value if the field is not
+    /// required.
     ///
     /// # Errors
     /// A message for the user that says what is expected.
@@ -196,7 +197,7 @@ impl Form {
     }
 }
 
-impl TextFormat {
+impl FieldFormat {
     fn check(self, text: &str) -> Result<(), String> {
         let (is_valid, example) = match self {
             Self::Email => {
@@ -230,7 +231,7 @@ fn is_option(options: &[FormOption], value: &str) -> Result<(), String> {
     if is_one { Ok(()) } else { Err(format!("Not one of the options: {value}")) }
 }
 
-fn within<N: PartialOrd + std::fmt::Display>(
+fn within<N: PartialOrd + std::fmt::Display + Copy>(
     number: N,
     min: Option<N>,
     max: Option<N>,
@@ -271,18 +272,18 @@ mod tests {
             (text(None), "a", None),
             (text(None), "äö", Some(json!("äö"))),
             (text(None), &"x".repeat(31), None),
-            (text(Some(TextFormat::Email)), "a@b", Some(json!("a@b"))),
-            (text(Some(TextFormat::Email)), "ab", None),
-            (text(Some(TextFormat::Uri)), "https://x.y/", Some(json!("https://x.y/"))),
-            (text(Some(TextFormat::Uri)), "x y", None),
-            (text(Some(TextFormat::Date)), "2026-02-28", Some(json!("2026-02-28"))),
-            (text(Some(TextFormat::Date)), "2026-02-30", None),
+            (text(Some(FieldFormat::Email)), "a@b", Some(json!("a@b"))),
+            (text(Some(FieldFormat::Email)), "ab", None),
+            (text(Some(FieldFormat::Uri)), "https://x.y/", Some(json!("https://x.y/"))),
+            (text(Some(FieldFormat::Uri)), "x y", None),
+            (text(Some(FieldFormat::Date)), "2026-02-28", Some(json!("2026-02-28"))),
+            (text(Some(FieldFormat::Date)), "2026-02-30", None),
             (
-                text(Some(TextFormat::DateTime)),
+                text(Some(FieldFormat::DateTime)),
                 "2026-02-28T01:02:03Z",
                 Some(json!("2026-02-28T01:02:03Z")),
             ),
-            (text(Some(TextFormat::DateTime)), "2026-02-28", None),
+            (text(Some(FieldFormat::DateTime)), "2026-02-28", None),
             (field(FieldKind::Number { min: None, max: Some(2.0) }), "1.5", Some(json!(1.5))),
             (field(FieldKind::Number { min: None, max: Some(2.0) }), "2.5", None),
             (field(FieldKind::Number { min: None, max: None }), "NaN", None),

@@ -87,7 +87,7 @@ pub use effects::Effects;
 pub use event::{Event, PromptOutcome, Severity, Thought, TurnLimit};
 pub use facts::{Shortening, SubjectArgument, ToolFacts};
 pub use files::{Files, LocalFiles, TextWritten};
-pub use form::{FieldKind, Form, FormField, FormOption, TextFormat};
+pub use form::{FieldFormat, FieldKind, Form, FormField, FormOption};
 pub use grounding::{Grounding, RetrievedUrl, Support, WebSource};
 pub use history::{
     CONTINUE, CUT_SHORT, EntryId, History, HistoryEntry, INTERRUPTED_RESPONSE, NotReady, Repair,
@@ -110,8 +110,8 @@ pub use op::{CommandReport, Op, PromptId};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{
-    AddressRequest, ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice, QuestionId,
-    QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
+    AddressRequest, ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice,
+    QuestionId, QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use sessions::{

@@ -138,8 +138,9 @@ impl fmt::Display for QuestionSubject {
                 }
                 ConfirmationKind::Questions(asked) => joined(asked, |one| one.question.clone()),
             },
-            Self::Loop { details: text } | Self::SignIn { text } => text.clone(),
-            Self::Request { text } => text.clone(),
+            Self::Loop { details: text } | Self::SignIn { text } | Self::Request { text } => {
+                text.clone()
+            }
             Self::Form(form) => format!("{}: {}", form.source, form.message),
             Self::Address(asked) => format!("{}: {}\n{}", asked.source, asked.message, asked.url),
             Self::Trust(request) => format!("Trust the folder {}?", request.folder.display()),

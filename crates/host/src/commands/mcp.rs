@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_mcp::{ServerState, ServerStatus};
-use pollux_protocol::plain_text::visible;
-use pollux_protocol::{Command, CommandContext, CommandError, Op};
+use pollux_protocol::plain_text::{one_line, visible};
+use pollux_protocol::{Command, CommandContext, CommandError, Op, PromptCommand as _};
 
 use crate::servers::SessionServers;
 
 /// Time that `/mcp reload` waits for the servers.
 const RELOAD_PATIENCE: Duration = Duration::from_secs(30);
+/// Number of resources of a server that are shown without their descriptions.
+const SHOWN_RESOURCES: usize = 10;
 /// Number of log lines that are shown of a server that cannot be used.
 const LOG_LINES: usize = 5;
 
@@ -160,6 +162,24 @@ fn describe(text: &mut String, server: &ServerStatus, detail: Detail) {
                 line(format!("        {}", visible(row)));
             }
         }
+    }
+    for prompt in &server.prompts {
+        let usage = prompt.arguments().map(|usage| format!(" {usage}")).unwrap_or_default();
+        line(format!("    - prompt /{}{usage}", prompt.name()));
+        if detail != Detail::Names && !prompt.description().is_empty() {
+            line(format!("        {}", prompt.description()));
+        }
+    }
+    let shown = if detail == Detail::Names { SHOWN_RESOURCES } else { usize::MAX };
+    for resource in server.resources.iter().take(shown) {
+        line(format!("    - resource @{}", visible(&resource.reference())));
+        if detail != Detail::Names && !resource.description.is_empty() {
+            line(format!("        {}", one_line(&resource.description)));
+        }
+    }
+    let more = server.resources.len().saturating_sub(shown);
+    if more > 0 {
+        line(format!("    and {more} more resources: /mcp desc"));
     }
     for problem in &server.problems {
         line(format!("    ! {problem}"));

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use pollux_fs::{Access, EntryKind, IgnoreRules, WalkOptions, Workspace};
 
+use pollux_mcp::{ServerResource, Servers};
+
 use super::Expander;
 
 /// Maximum number of completions.
@@ -17,13 +19,21 @@ impl Expander {
     /// folder ends with `/`. Ignored paths are left out, and hidden ones unless a name begins with
     /// a full stop.
     pub(crate) async fn complete(&self, partial: String) -> Vec<String> {
+        let resources = self.servers.as_ref().map(Servers::resources).unwrap_or_default();
+        let references = resources.iter().map(ServerResource::reference);
+        let mut named: Vec<String> = references
+            .filter(|reference| reference.starts_with(&partial))
+            .filter(|reference| !reference.contains(char::is_whitespace))
+            .take(MAX_COMPLETIONS)
+            .collect();
         let (workspace, ignore) = (self.workspace.get(), self.ignore.clone());
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
             complete(&workspace, &rules, &partial)
         });
         // A panic means that there are no completions.
-        work.await.unwrap_or_default()
+        named.extend(work.await.unwrap_or_default());
+        named
     }
 }
 

@@ -46,7 +46,9 @@ impl Sample {
         let recursive_search = self.recursive_search;
         let files = &LocalFiles;
         let piped = if self.typed { 0 } else { prompt.len() };
-        References { workspace, files, rules, kept, recursive_search, piped }.expand(prompt)
+        let resources = &ResourceParts::new();
+        References { workspace, files, rules, kept, recursive_search, piped, resources }
+            .expand(prompt)
     }
 
     /// Returns the parts in their serialised form.

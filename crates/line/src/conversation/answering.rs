@@ -1,8 +1,8 @@
 //! Answers to the question on the page.
 
 use pollux_input::{
-    EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, Survey, SurveyStep,
-    Tone, is_about_call, is_words,
+    EditOutcome, EditProposal, KeyPress, QuestionSheet, SheetDecision, SheetExtent, Survey,
+    SurveyStep, Tone, is_about_call, is_words,
 };
 use pollux_protocol::{
     Confirmation, ConfirmationKind, Modification, Op, Question, QuestionOutcome, QuestionReply,

@@ -14,7 +14,7 @@ use super::mcp_server::{ScriptServer, listing, tool};
 use super::stage::{MODEL, SOON, Stage, is_alive, wait_until};
 
 /// Creates a stage with these servers in the user's settings. All of their tools are allowed.
-fn stage_with(servers: impl FnOnce(&Stage) -> Value) -> Stage {
+pub(crate) fn stage_with(servers: impl FnOnce(&Stage) -> Value) -> Stage {
     let stage = Stage::new();
     let servers = servers(&stage);
     stage.home.settings(&json!({ "mcpServers": servers }));
@@ -22,7 +22,7 @@ fn stage_with(servers: impl FnOnce(&Stage) -> Value) -> Stage {
 }
 
 /// Runs a prompt in yolo mode, in which the model makes these calls one after the other.
-fn calls(stage: &Stage, calls: &[(&str, Value)]) -> Finished {
+pub(crate) fn calls(stage: &Stage, calls: &[(&str, Value)]) -> Finished {
     for (name, arguments) in calls {
         stage.server.stream(reply().call(name, arguments.clone()));
     }
@@ -317,7 +317,7 @@ fn hooks_know_the_server() {
 }
 
 /// Starts a conversation and waits until its server is connected.
-fn connected(stage: &Stage) -> Terminal {
+pub(crate) fn connected(stage: &Stage) -> Terminal {
     let terminal = stage.pollux(&[]).in_terminal(60, 120);
     let prompt = format!("{MODEL}>");
     terminal.wait_for_text(&prompt, SOON);

@@ -27,6 +27,8 @@ pub(crate) struct ScriptServer<'s> {
     pub(crate) list: String,
     /// Answer to `tools/call`.
     pub(crate) call: &'s str,
+    /// Branches of `case` for further requests.
+    pub(crate) more: String,
     /// Commands after the end of the input.
     pub(crate) end: &'s str,
 }
@@ -39,6 +41,7 @@ impl Default for ScriptServer<'_> {
             initialize: format!("answer '{INTRODUCTION}'"),
             list: listing(&[tool("look")]),
             call: "text seen",
+            more: String::new(),
             end: "",
         }
     }
@@ -47,7 +50,7 @@ impl Default for ScriptServer<'_> {
 impl ScriptServer<'_> {
     /// Writes the script into the project, and returns its path.
     pub(crate) fn write(&self, stage: &Stage, name: &str) -> PathBuf {
-        let Self { start, initialize, list, call, end } = self;
+        let Self { start, initialize, list, call, more, end } = self;
         let script = format!(
             "{BEGINNING}{start}\nwhile IFS= read -r line; do\n\
              id=${{line#*'\"id\":'}}; id=${{id%%[,\\}}]*}}\n\
@@ -56,6 +59,7 @@ impl ScriptServer<'_> {
              *'\"method\":\"tools/list\"'*) {list};;\n\
              *'\"method\":\"tools/call\"'*) {call};;\n\
              *'\"method\":\"ping\"'*) answer '{{}}';;\n\
+             {more}\n\
              esac\ndone\n{end}\n"
         );
         let path = stage.home.project().join(name);
@@ -67,6 +71,22 @@ impl ScriptServer<'_> {
     pub(crate) fn entry(&self, stage: &Stage, name: &str) -> Value {
         json!({ "command": self.write(stage, name) })
     }
+}
+
+/// Returns the shell code that answers `initialize` with these capabilities and instructions.
+pub(crate) fn introduction(capabilities: &Value, instructions: &str) -> String {
+    let result = json!({
+        "protocolVersion": "2025-06-18",
+        "capabilities": capabilities,
+        "serverInfo": {"name": "fake", "version": "1"},
+        "instructions": instructions,
+    });
+    format!("answer '{result}'")
+}
+
+/// Returns the branch that answers requests of this method with a result.
+pub(crate) fn branch(method: &str, result: &Value) -> String {
+    format!("*'\"method\":\"{method}\"'*) answer '{result}';;\n")
 }
 
 /// Returns the declaration of a tool.

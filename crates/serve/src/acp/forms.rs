@@ -15,9 +15,9 @@ use async_trait::async_trait;
 use pollux_input::{ConsentSheet, QuestionSheet};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    Confirmation, ConfirmationKind, ConsentItem, FieldKind, Form, FormField, Modification, Operator,
-    Question, QuestionOutcome, QuestionReply, QuestionSubject, SurveyKind, SurveyQuestion,
-    TextFormat,
+    Confirmation, ConfirmationKind, ConsentItem, FieldFormat, FieldKind, Form, FormField,
+    Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject, SurveyKind,
+    SurveyQuestion,
 };
 use serde_json::Value;
 
@@ -104,16 +104,18 @@ impl FormOperator {
 
     /// Shows the form of a program.
     async fn form(&self, question: &Question, form: &Form) -> QuestionReply {
-        let names = (1..).zip(&form.fields).map(|(number, _): (usize, _)| format!("field_{number}"));
+        let names =
+            (1..).zip(&form.fields).map(|(number, _): (usize, _)| format!("field_{number}"));
         let names: Vec<String> = names.collect();
         let schema = names.iter().zip(&form.fields).fold(ElicitationSchema::new(), with_field);
         let message = QuestionSheet::subject(question, &self.folder).join("\n");
         let Some(submitted) = self.submitted(message, schema).await else {
             return question.reply(QuestionOutcome::Cancel);
         };
-        let values = names.iter().zip(&form.fields).filter_map(|(name, field)| {
-            Some((field.name.clone(), value(submitted.get(name)?)))
-        });
+        let values = names
+            .iter()
+            .zip(&form.fields)
+            .filter_map(|(name, field)| Some((field.name.clone(), value(submitted.get(name)?))));
         let modification = Some(Modification::Form(values.collect()));
         QuestionReply { modification, ..question.reply(QuestionOutcome::ProceedOnce) }
     }
@@ -154,7 +156,8 @@ fn with_field(
     let title = Some(visible(&field.title));
     let description = Some(visible(&field.description)).filter(|text| !text.is_empty());
     let options = field.options().iter();
-    let options = options.map(|option| EnumOption::new(option.value.clone(), visible(&option.label)));
+    let options =
+        options.map(|option| EnumOption::new(option.value.clone(), visible(&option.label)));
     let options: Vec<EnumOption> = options.collect();
     let default = field.default.as_ref();
     let text = || default.and_then(Value::as_str).map(str::to_owned);
@@ -177,9 +180,8 @@ fn with_field(
             let mut property = MultiSelectPropertySchema::titled(options);
             (property.min_items, property.max_items) = (*min, *max);
             let values = default.and_then(Value::as_array);
-            property.default = values.map(|values| {
-                values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-            });
+            property.default = values
+                .map(|values| values.iter().filter_map(Value::as_str).map(str::to_owned).collect());
             (property.title, property.description) = (title, description);
             property.into()
         }
@@ -207,12 +209,12 @@ fn with_field(
     schema.property(name, property, field.required)
 }
 
-fn string_format(format: TextFormat) -> StringFormat {
+fn string_format(format: FieldFormat) -> StringFormat {
     match format {
-        TextFormat::Email => StringFormat::Email,
-        TextFormat::Uri => StringFormat::Uri,
-        TextFormat::Date => StringFormat::Date,
-        TextFormat::DateTime => StringFormat::DateTime,
+        FieldFormat::Email => StringFormat::Email,
+        FieldFormat::Uri => StringFormat::Uri,
+        FieldFormat::Date => StringFormat::Date,
+        FieldFormat::DateTime => StringFormat::DateTime,
     }
 }
 

@@ -140,9 +140,9 @@ pub(super) fn forbidden(path: &Path, before: &[u8], after: &[u8]) -> Option<Vec<
     Some(names)
 }
 
-/// Returns the work tree of a submodule as Git writes it, if the configuration is that of a submodule
-/// at the path that is also its name: `../../../lib` for `.git/modules/lib/config`. Any other work
-/// tree could let the next checkout write start-up files.
+/// Returns the work tree of a submodule as Git writes it, if the configuration is that of a
+/// submodule at the path that is also its name: `../../../lib` for `.git/modules/lib/config`. Any
+/// other work tree could let the next checkout write start-up files.
 fn work_tree_of_submodule(path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path
         .parent()?
