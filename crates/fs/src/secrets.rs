@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::files::read_head;
 
 /// Files that hold secrets, whatever they contain.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 25] = [
     ".dev.vars",
     ".env",
     ".envrc",
@@ -21,13 +21,16 @@ const NAMES: [&str; 22] = [
     ".vault-token",
     ".vault_pass",
     "_netrc",
+    "a2a-oauth-tokens.json",
     "credentials.tfrc.json",
+    "gemini-credentials.json",
     "id_dsa",
     "id_ecdsa",
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
     "id_rsa",
+    "mcp-oauth-tokens.json",
     "oauth_creds.json",
     "secring.gpg",
 ];
@@ -99,6 +102,8 @@ mod tests {
             (".env.example", false),
             (".env.local.template", false),
             (".environment", false),
+            ("mcp-oauth-tokens.json", true),
+            ("gemini-credentials.json", true),
             ("id_rsa", true),
             ("id_rsa.pub", false),
             ("store.p12", true),

@@ -166,6 +166,8 @@ fn keys_cannot_be_read_and_the_files_of_folders_above_are_secrets() {
         ("/home/me/.gemini/.env", Some(Secrecy::Credential)),
         ("/own/.env", Some(Secrecy::Credential)),
         ("/own/.gemini/oauth_creds.json", Some(Secrecy::Credential)),
+        ("/own/.gemini/mcp-oauth-tokens.json", Some(Secrecy::Credential)),
+        ("/own/.gemini/gemini-credentials.json", Some(Secrecy::Credential)),
         ("/home/me/src/p/.gemini/.env", Some(Secrecy::Credential)),
         ("/home/me/src/.gemini/.env", Some(Secrecy::Credential)),
         ("/home/me/src/.env", Some(Secrecy::Secret)),
