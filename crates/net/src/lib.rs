@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`authoriser`] | signing of requests, and renewal of credentials that a service rejects |
+//! | [`credentials`] | [`CredentialStore`]: files of tokens, shared with other processes |
 //! | [`client`] | [`HttpClient`]: connections, proxies, certificates, time limits, cancellation |
 //! | [`sse`] | a pure decoder of server-sent events |
 //! | [`retry`] | computation of the delay before the next attempt (pure), and the loop that waits |
@@ -17,6 +18,7 @@
 
 pub mod authoriser;
 pub mod client;
+pub mod credentials;
 pub mod error;
 pub mod pages;
 mod public;
@@ -27,6 +29,9 @@ pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
     ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace, Response,
     install_crypto_provider,
+};
+pub use credentials::{
+    CredentialError, CredentialFormat, CredentialStore, RefreshLock, StoredCredentials, StoredToken,
 };
 pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_loopback, is_retryable_code};
 pub use pages::{Page, PageClient, Reach};
