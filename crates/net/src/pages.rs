@@ -1,14 +1,14 @@
-//! Web pages that are fetched at the request of a model.
+//! Web pages that are fetched at the request of a model, and other addresses that must be public.
 //!
-//! An address from a model may point anywhere, including the user's own network. Therefore only
-//! public addresses are reached, unless a host is explicitly allowed: the host name is resolved
-//! here, and the connection uses exactly the addresses that were checked. Redirects are followed to
-//! any public host, and every redirect is checked again.
+//! An address from a model or a server may point anywhere, including the user's own network.
+//! Therefore only public addresses are reached, unless a host is explicitly allowed: the host name
+//! is resolved here, and the connection uses exactly the addresses that were checked. Redirects to
+//! pages are followed to any public host, and every redirect is checked again.
 
 use std::time::Duration;
 
+use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
-use http::{Method, StatusCode};
 use tokio_util::sync::CancellationToken;
 use url::{Host, Url};
 
@@ -111,6 +111,19 @@ impl PageClient {
         cancel.run_until_cancelled(fetching).await.unwrap_or(Err(Error::Cancelled))
     }
 
+    /// Sends a request to a public address. Redirects are followed within one origin only.
+    ///
+    /// # Errors
+    /// [`Error::NotPublic`] when the address is private; the errors of [`HttpClient::execute`].
+    pub async fn execute(
+        &self,
+        request: HttpRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Response, Error> {
+        let sending = async { self.client_for(&request.url).await?.execute(request, cancel).await };
+        cancel.run_until_cancelled(sending).await.unwrap_or(Err(Error::Cancelled))
+    }
+
     /// Makes one request to one address.
     async fn step(
         &self,
@@ -118,18 +131,18 @@ impl PageClient {
         headers: &HeaderMap,
         cancel: &CancellationToken,
     ) -> Result<Response, Error> {
+        let request = HttpRequest { headers: headers.clone(), ..HttpRequest::get(url.clone()) };
+        self.client_for(url).await?.once(request, cancel).await
+    }
+
+    /// Returns the client for an address, which reaches it only if it is public or allowed.
+    async fn client_for(&self, url: &Url) -> Result<&HttpClient, Error> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(Error::InvalidUrl {
                 url: format!("{}://…@{}", url.scheme(), url.host_str().unwrap_or_default()),
                 cause: "an address with a user name is not fetched".to_owned(),
             });
         }
-        let request = HttpRequest {
-            method: Method::GET,
-            url: url.clone(),
-            headers: headers.clone(),
-            body: Vec::new(),
-        };
         let through_proxy = self.open.has_proxy_for(url);
         // If the connection is direct, the guarded resolver checks the name. If a proxy resolves
         // the name, this is the only check.
@@ -138,9 +151,8 @@ impl PageClient {
         if judged_here && self.reach(url).await == Reach::Private {
             return Err(Error::NotPublic { host: url.host_str().unwrap_or_default().to_owned() });
         }
-        let client =
-            if through_proxy || self.allowed.matches(url) { &self.open } else { &self.guarded };
-        client.once(request, cancel).await
+        let is_open = through_proxy || self.allowed.matches(url);
+        Ok(if is_open { &self.open } else { &self.guarded })
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::routing::any;
 use http::HeaderMap;
 use pollux_net::client::ProxySetting;
-use pollux_net::{ClientOptions, Error, PageClient, Reach, RedirectReason};
+use pollux_net::{ClientOptions, Error, HttpRequest, PageClient, Reach, RedirectReason};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -37,6 +37,21 @@ fn to(location: String) -> axum::Router {
             }),
         )
         .route("/here", any(|| async { "here" }))
+}
+
+#[tokio::test]
+async fn a_request_stays_on_its_origin_and_away_from_private_hosts() {
+    let base = serve(to("https://example.com/".to_owned())).await;
+    let send = async |allowed: &str, path: &str| {
+        let request = HttpRequest::get(base.join(path).unwrap());
+        pages(allowed).execute(request, &CancellationToken::new()).await
+    };
+    let error = send("", "here").await.unwrap_err();
+    assert!(matches!(error, Error::NotPublic { .. }), "{error:?}");
+    assert!(send("127.0.0.1", "here").await.unwrap().status().is_success());
+    let error = send("127.0.0.1", "").await.unwrap_err();
+    let reason = RedirectReason::OtherOrigin;
+    assert!(matches!(error, Error::Redirect { reason: found, .. } if found == reason), "{error:?}");
 }
 
 #[tokio::test]
