@@ -12,6 +12,7 @@
 //! - [`run_piped`]: a program that gets one input and writes two output streams.
 //! - [`spawn_duplex`]: a long-running server that communicates over its standard streams.
 //! - [`run_in_foreground`]: an editor, which has exclusive use of the terminal.
+//! - [`open_page`]: the user's web browser.
 //!
 //! [`reap_all`] ends the processes that are left running; `main` calls it before it exits.
 //!
@@ -28,6 +29,7 @@
 
 mod attention;
 mod background;
+mod browser;
 mod capture;
 mod child;
 mod command;
@@ -57,6 +59,7 @@ mod terminal;
 mod text;
 
 pub use background::{BackgroundProcess, BackgroundProcesses, ProcessState};
+pub use browser::{has_browser, open_page};
 pub use capture::OutputChunk;
 pub use command::{CommandOp, Ended, ShellCommand, ShellOutcome};
 pub use duplex::{Duplex, DuplexProcess, spawn_duplex};
