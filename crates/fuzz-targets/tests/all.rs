@@ -35,6 +35,7 @@ targets! {
     html_to_markdown,
     ignore_rules,
     mcp_messages,
+    oauth_documents,
     policy_toml,
     price_table,
     program_tables,

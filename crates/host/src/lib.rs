@@ -50,7 +50,9 @@ pub use closing::{RESTARTED, notice_text};
 pub use host::Host;
 pub use left_behind::revert_left_behind;
 pub use options::{PromptLimits, RuleOptions, RunOptions};
-pub use pollux_mcp::{Probed, ProbedStep, ServerConfig, Unreachable};
+pub use pollux_mcp::{
+    Authorization, OAuthError, Probed, ProbedStep, ServerConfig, SignInUser, Unreachable,
+};
 pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
 use pollux_mcp::{
-    ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions, resource_tools,
+    Authorization, ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions,
+    resource_tools,
 };
 use pollux_net::ClientOptions;
 use pollux_protocol::{
@@ -22,6 +23,7 @@ use tokio::sync::mpsc;
 use crate::credentials::credentials;
 use crate::rules::tool_lists;
 use crate::setup::Setup;
+use sign_in::WaitingSignIns;
 
 pub use configured::{Configured, StartPermission};
 pub use enablement::Enablement;
@@ -30,6 +32,7 @@ use instructions::Instructions;
 mod configured;
 mod enablement;
 mod instructions;
+mod sign_in;
 mod trial;
 
 /// Variable that shows a program that it was started by Gemini CLI or Pollux.
@@ -60,6 +63,8 @@ pub(crate) struct SessionServers {
     servers: OnceLock<Servers>,
     /// Servers that are disabled for this session only.
     disabled: Mutex<HashSet<String>>,
+    /// Sign-ins that wait for the user.
+    waiting: WaitingSignIns,
 }
 
 impl SessionServers {
@@ -70,6 +75,7 @@ impl SessionServers {
             session,
             servers: OnceLock::new(),
             disabled: Mutex::default(),
+            waiting: WaitingSignIns::default(),
         }
     }
 
@@ -100,7 +106,11 @@ impl SessionServers {
         }
         let (this, outlet) = (Arc::clone(self), outlet.clone());
         if self.setup.is_interactive() {
-            tokio::spawn(async move { this.report_interactively(&notices).await });
+            let operator = Arc::clone(doors.operator);
+            tokio::spawn(async move {
+                this.report_interactively(&notices).await;
+                this.sign_in_where_enabled(&operator, &notices).await;
+            });
             return None;
         }
         // If the task panics, there are simply no tools of servers.
@@ -256,8 +266,15 @@ impl SessionServers {
             );
             emit(Severity::Warning, text).await;
         }
-        for text in servers.statuses().iter().filter_map(complaint) {
-            emit(Severity::Warning, text).await;
+        for server in servers.statuses() {
+            if let Some(text) = complaint(&server, servers.authorization()) {
+                emit(Severity::Warning, text).await;
+            }
+            if server.state == ServerState::NeedsSignIn {
+                let (program, name) = (&self.setup.input.called_as, &server.name);
+                let text = format!("Sign in at the terminal: {program} mcp auth {name}");
+                emit(Severity::Warning, text).await;
+            }
         }
     }
 
@@ -265,6 +282,7 @@ impl SessionServers {
     async fn report_interactively(&self, notices: &mpsc::UnboundedSender<(Severity, String)>) {
         let Some(servers) = self.servers.get() else { return };
         servers.settled(Duration::MAX).await;
+        let complaint = |server: &ServerStatus| complaint(server, servers.authorization());
         for text in servers.statuses().iter().filter_map(complaint) {
             // The session has ended if nobody receives.
             drop(notices.send((Severity::Warning, text)));
@@ -273,15 +291,13 @@ impl SessionServers {
 }
 
 /// Returns the message about a server that cannot be used, or not completely.
-fn complaint(server: &ServerStatus) -> Option<String> {
+fn complaint(server: &ServerStatus, authorization: &Authorization) -> Option<String> {
     let name = &server.name;
     match &server.state {
         ServerState::Disconnected(reason) => {
             Some(format!("MCP server '{name}' is not available: {reason}"))
         }
-        ServerState::NeedsSignIn => {
-            Some(format!("MCP server '{name}' requires authentication using: /mcp auth {name}"))
-        }
+        ServerState::NeedsSignIn => Some(authorization.remedy(name)),
         ServerState::Connected if !server.problems.is_empty() => {
             Some(format!("MCP server '{name}': {}", server.problems.join("; ")))
         }
@@ -318,6 +334,7 @@ impl Setup {
             origin: Arc::default(),
             truncate_threshold: options.truncate_threshold,
             spill_directory: self.project.tool_outputs_dir(session_id),
+            authorization: self.authorization(),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::oauth::OAuthSettings;
+
 /// Time limit of connecting and of each call, if the entry sets none (as in Gemini CLI).
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
 
@@ -26,8 +28,8 @@ pub struct ServerConfig {
     pub include: Option<Vec<String>>,
     /// Tools that are not used, by the server's names.
     pub exclude: Vec<String>,
-    /// True if the user signs in to the server with OAuth.
-    pub signs_in: bool,
+    /// Settings of signing in to the server.
+    pub oauth: OAuthSettings,
 }
 
 /// Address of a server.
@@ -61,6 +63,16 @@ pub struct Remote {
     pub headers: Vec<(String, String)>,
 }
 
+impl ServerAddress {
+    /// Returns the address on the network; `None` for a program.
+    pub(crate) fn remote(&self) -> Option<&Remote> {
+        match self {
+            Self::Stdio { .. } => None,
+            Self::Http(remote) | Self::Sse(remote) | Self::HttpOrSse(remote) => Some(remote),
+        }
+    }
+}
+
 impl ServerConfig {
     /// Reads an entry, in which variables have already been replaced. Returns `None` for an entry
     /// without an address: it only changes a server that an extension brings.
@@ -74,7 +86,6 @@ impl ServerConfig {
         };
         let timeout = entry.get("timeout").and_then(Value::as_f64).filter(|limit| *limit > 0.0);
         let given = timeout.map(|limit| Duration::try_from_secs_f64(limit / 1000.0));
-        let oauth = entry.get("oauth").and_then(|oauth| oauth.get("enabled"));
         Ok(Some(Self {
             name: name.to_owned(),
             endpoint,
@@ -83,7 +94,7 @@ impl ServerConfig {
             description: text(entry, "description").map(str::to_owned),
             include: entry.get("includeTools").map(texts),
             exclude: entry.get("excludeTools").map(texts).unwrap_or_default(),
-            signs_in: oauth == Some(&Value::Bool(true)),
+            oauth: OAuthSettings::read(entry)?,
         }))
     }
 
@@ -98,7 +109,7 @@ impl ServerConfig {
             description: None,
             include: None,
             exclude: Vec::new(),
-            signs_in: false,
+            oauth: OAuthSettings::default(),
         }
     }
 

@@ -24,6 +24,7 @@ use crate::elicitation::Elicitation;
 use crate::handler::{Handler, LogSink, Roots, ServerLists};
 use crate::http::{HttpConnection, HttpFailure};
 use crate::legacy_sse::SseTransport;
+use crate::oauth::{Authorization, ServerTokens};
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
 
 /// Limits of a server's error output that is kept, in bytes.
@@ -56,6 +57,8 @@ pub(crate) struct Surroundings {
     pub(crate) operator: Arc<dyn Operator>,
     /// Session, as the sender of questions.
     pub(crate) origin: Arc<Origin>,
+    /// Sign-ins to servers.
+    pub(crate) authorization: Arc<Authorization>,
 }
 
 /// Reason for which a server cannot be used.
@@ -190,7 +193,7 @@ impl Connection {
         let connection = http_connection(config, remote, surroundings)?;
         let transport =
             SseTransport::connect(connection, &remote.url).await.map_err(|error| match error {
-                HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
+                HttpFailure::Unauthorized => ConnectError::Unauthorized,
                 other => ConnectError::Failed(other.to_string()),
             })?;
         let service = serve_client(handler, transport).await;
@@ -362,7 +365,8 @@ fn http_connection(
             .ok_or_else(|| ConnectError::Failed(format!("the header {name:?} is not valid")))?;
         headers.insert(name, value);
     }
-    Ok(HttpConnection::new(client, headers, CancellationToken::new()))
+    let tokens = Arc::new(ServerTokens::new(&surroundings.authorization, config, remote));
+    Ok(HttpConnection::new(client, headers, tokens, CancellationToken::new()))
 }
 
 /// Returns the error of a handshake over HTTP, without the SDK's words around it.
@@ -390,7 +394,7 @@ fn refusal(error: &ClientInitializeError) -> ConnectError {
 /// Returns the error of a request.
 fn unreachable_by(failure: &HttpFailure) -> ConnectError {
     match failure {
-        HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
+        HttpFailure::Unauthorized => ConnectError::Unauthorized,
         other => ConnectError::Failed(other.to_string()),
     }
 }

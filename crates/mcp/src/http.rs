@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use pollux_net::{HttpClient, HttpRequest, Response};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::incoming::{Reader, Shortener, TooLarge};
+use crate::oauth::{Challenge, OAuthError, ServerTokens, challenge_of};
 use crate::stdio::LARGE_MESSAGE;
 
 /// Maximum number of bytes of an error response that are read.
@@ -49,7 +50,16 @@ pub(crate) enum HttpFailure {
     },
     /// The server wants the user to sign in.
     #[error("HTTP 401: the server requires authentication")]
-    Unauthorized(String),
+    Unauthorized,
+    /// The token of the user lacks a permission.
+    #[error(
+        "HTTP 403: the server requires more permissions than you have granted. Sign in again to \
+         grant them: /mcp auth {0}"
+    )]
+    LacksPermission(String),
+    /// There is no token to send.
+    #[error(transparent)]
+    Token(#[from] OAuthError),
     /// A message is too large.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
@@ -68,6 +78,8 @@ pub(crate) struct HttpConnection {
     /// Headers from the settings.
     headers: HeaderMap,
     reader: Reader,
+    /// Token of the user, which is sent with every request.
+    tokens: Arc<ServerTokens>,
     /// Ends all requests.
     cancel: CancellationToken,
 }
@@ -78,8 +90,13 @@ pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 impl HttpConnection {
     /// Creates a connection that sends these headers with every request.
-    pub(crate) fn new(client: HttpClient, headers: HeaderMap, cancel: CancellationToken) -> Self {
-        Self { client, headers, reader: Reader::default(), cancel }
+    pub(crate) fn new(
+        client: HttpClient,
+        headers: HeaderMap,
+        tokens: Arc<ServerTokens>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self { client, headers, reader: Reader::default(), tokens, cancel }
     }
 
     /// Returns the reader for the server's messages.
@@ -90,7 +107,8 @@ impl HttpConnection {
     /// Sends a request and returns the response, whatever its status.
     ///
     /// # Errors
-    /// [`HttpFailure::Net`], and [`HttpFailure::Unauthorized`] for status 401.
+    /// [`HttpFailure::Net`], [`HttpFailure::Unauthorized`] for status 401,
+    /// [`HttpFailure::LacksPermission`], and [`HttpFailure::Token`].
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -102,13 +120,27 @@ impl HttpConnection {
         for (name, value) in headers {
             request.headers.extend(name.map(|name| (name, value)));
         }
-        let response = self.client.execute(request, &self.cancel).await?;
-        if response.status() == StatusCode::UNAUTHORIZED {
-            let challenge = response.headers().get(WWW_AUTHENTICATE);
-            let challenge = challenge.and_then(|value| value.to_str().ok()).unwrap_or_default();
-            return Err(HttpFailure::Unauthorized(challenge.to_owned()));
+        let tokens = &self.tokens;
+        let mut is_repeated = false;
+        loop {
+            let token = tokens.header().await?;
+            let mut signed = request.clone();
+            signed.headers.extend(token.clone().map(|token| (AUTHORIZATION, token)));
+            let response = self.client.execute(signed, &self.cancel).await?;
+            let Some(challenge) = refusal(&response) else { return Ok(response) };
+            let lacks_scope = challenge.lacks_scope;
+            tokens.note_refusal(challenge, token.is_some());
+            // Once, with another token.
+            if !is_repeated && tokens.replaced(token.as_ref(), lacks_scope).await? {
+                is_repeated = true;
+                continue;
+            }
+            return Err(if lacks_scope && token.is_some() {
+                HttpFailure::LacksPermission(tokens.server().to_owned())
+            } else {
+                HttpFailure::Unauthorized
+            });
         }
-        Ok(response)
     }
 
     /// Posts a message.
@@ -204,6 +236,17 @@ async fn whole_message(mut response: Response) -> Result<Vec<u8>, HttpFailure> {
     Ok(message)
 }
 
+/// Returns the challenge of a response that refuses a request for want of a token, or of a
+/// permission of the token.
+fn refusal(response: &Response) -> Option<Challenge> {
+    let challenge = || challenge_of(response.headers());
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Some(challenge()),
+        StatusCode::FORBIDDEN => Some(challenge()).filter(|challenge| challenge.lacks_scope),
+        _ => None,
+    }
+}
+
 /// Returns true if the response has this media type.
 fn has_type(response: &Response, media_type: &str) -> bool {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -232,9 +275,7 @@ fn parse(uri: &str) -> Result<Url, Failure> {
 
 fn failure(failure: HttpFailure) -> Failure {
     match failure {
-        HttpFailure::Unauthorized(challenge) => {
-            Failure::AuthRequired(AuthRequiredError::new(challenge))
-        }
+        HttpFailure::Unauthorized => Failure::AuthRequired(AuthRequiredError::new(String::new())),
         other => Failure::Client(other),
     }
 }

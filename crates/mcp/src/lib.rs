@@ -11,6 +11,7 @@
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `elicitation` | questions of a server to the user |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
+//! | `oauth` | [`Authorization`]: signing in to servers, and their tokens |
 //! | `prompts` | a server's prompt as a slash command |
 //! | `resources`, `resource_tools` | contents of resources, for prompts and for models |
 //! | `servers` | [`Servers`]: all servers of a session, started in the background |
@@ -34,6 +35,7 @@ mod incoming;
 mod legacy_sse;
 mod listing;
 mod names;
+mod oauth;
 mod prompts;
 mod resource_tools;
 mod resources;
@@ -48,6 +50,10 @@ pub use config::{ServerAddress, ServerConfig};
 pub use handler::CallProgress;
 pub use incoming::read_message;
 pub use names::{qualified_name, sanitized};
+pub use oauth::{
+    Authorization, CallbackSettings, OAuthError, OAuthReading, OAuthSettings, SignInUser,
+    read_oauth,
+};
 pub use prompts::ServerPrompt;
 pub use resource_tools::resource_tools;
 pub use resources::{ResourceBlock, ServerResource};

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 use crate::config::{ServerAddress, ServerConfig};
 use crate::connection::{ConnectError, Connection, Log, Surroundings};
 use crate::handler::{Handler, ServerLists};
+use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::{ResourceBlock, ServerResource};
 use crate::result;
@@ -150,6 +151,11 @@ impl Servers {
         if before.is_some_and(|before| before.task.is_some()) {
             withdraw(&name, &self.events);
         }
+    }
+
+    /// Returns the sign-ins to servers.
+    pub fn authorization(&self) -> &Arc<Authorization> {
+        &self.shared.surroundings.authorization
     }
 
     /// Returns the resources of all servers.

@@ -8,6 +8,7 @@ use pollux_net::ClientOptions;
 use pollux_protocol::{Declaration, Operator, Origin, Tool};
 
 use crate::connection::Surroundings;
+use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
 
@@ -110,11 +111,14 @@ pub struct ServersOptions {
     pub truncate_threshold: usize,
     /// Folder for whole results.
     pub spill_directory: PathBuf,
+    /// Sign-ins to servers.
+    pub authorization: Arc<Authorization>,
 }
 
 /// Returns what a connection needs to know.
 pub(crate) fn surroundings(options: ServersOptions) -> Surroundings {
     let ServersOptions { folder, environment, client, version, roots, operator, origin, .. } =
         options;
-    Surroundings { folder, environment, client, version, roots, operator, origin }
+    let authorization = options.authorization;
+    Surroundings { folder, environment, client, version, roots, operator, origin, authorization }
 }

@@ -1,4 +1,5 @@
-//! `pollux mcp`: adds, removes, shows and tests MCP servers. Starts no session and calls no model.
+//! `pollux mcp`: adds, removes, shows and tests MCP servers, and signs in to them. Starts no
+//! session and calls no model.
 
 use pollux_host::{RuleOptions, RunOptions, Setup};
 use pollux_protocol::SessionRequest;
@@ -13,6 +14,7 @@ use crate::signals::Signals;
 use crate::stderr::stderr_line;
 
 mod add;
+mod auth;
 mod change;
 mod found;
 mod reference;
@@ -78,6 +80,8 @@ async fn run(process: &Process, arguments: &McpArguments) -> Result<Answer, Fail
         McpVerb::Remove { server, scope, .. } => change::remove(process, server, *scope),
         McpVerb::Enable(wanted) => change::switch(&setup()?, wanted, true),
         McpVerb::Disable(wanted) => change::switch(&setup()?, wanted, false),
+        McpVerb::Auth { server, .. } => auth::sign_in(&setup()?, server).await,
+        McpVerb::Logout { server, .. } => auth::sign_out(&setup()?, server).await,
         McpVerb::List(_) => Ok(show::list(&setup()?).await),
         McpVerb::Get { server, .. } => show::get(&setup()?, server),
         McpVerb::Test { server, .. } => trial::test(&setup()?, server).await,

@@ -50,6 +50,7 @@ mod suite {
     mod loop_guard;
     mod masking;
     mod mcp;
+    mod mcp_auth;
     mod mcp_command;
     mod mcp_offers;
     mod mcp_server;

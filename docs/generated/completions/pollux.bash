@@ -88,6 +88,9 @@ _pollux() {
             pollux__subcmd__mcp,add)
                 cmd="pollux__subcmd__mcp__subcmd__add"
                 ;;
+            pollux__subcmd__mcp,auth)
+                cmd="pollux__subcmd__mcp__subcmd__auth"
+                ;;
             pollux__subcmd__mcp,disable)
                 cmd="pollux__subcmd__mcp__subcmd__disable"
                 ;;
@@ -99,6 +102,9 @@ _pollux() {
                 ;;
             pollux__subcmd__mcp,list)
                 cmd="pollux__subcmd__mcp__subcmd__list"
+                ;;
+            pollux__subcmd__mcp,logout)
+                cmd="pollux__subcmd__mcp__subcmd__logout"
                 ;;
             pollux__subcmd__mcp,remove)
                 cmd="pollux__subcmd__mcp__subcmd__remove"
@@ -485,7 +491,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__mcp)
-            opts="-h --help add remove list get test enable disable"
+            opts="-h --help add remove list get test auth logout enable disable"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -564,6 +570,20 @@ _pollux() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        pollux__subcmd__mcp__subcmd__auth)
+            opts="-d -h --skip-trust --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         pollux__subcmd__mcp__subcmd__disable)
             opts="-d -h --session --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -608,6 +628,20 @@ _pollux() {
             ;;
         pollux__subcmd__mcp__subcmd__list)
             opts="-d -h --json --skip-trust --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__mcp__subcmd__logout)
+            opts="-d -h --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -219,6 +219,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the servers, and try to connect to each of them')
             [CompletionResult]::new('get', 'get', [CompletionResultType]::ParameterValue, 'Show the settings and the state of a server, without starting it')
             [CompletionResult]::new('test', 'test', [CompletionResultType]::ParameterValue, 'Start a server, and show what it offers or what is wrong with it')
+            [CompletionResult]::new('auth', 'auth', [CompletionResultType]::ParameterValue, 'Sign in to a server that requires authentication')
+            [CompletionResult]::new('logout', 'logout', [CompletionResultType]::ParameterValue, 'Remove the stored credentials of a server')
             [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Let a disabled server start again')
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Prevent a server from starting, in all projects')
             break
@@ -274,6 +276,21 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;mcp;test' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;auth' {
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;logout' {
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')

@@ -145,10 +145,11 @@ mod tests {
         for name in PASSED_ON.split_whitespace() {
             assert!(!is_launch_variable(name), "{name}");
         }
-        // A file can set all variables that Pollux reads, except for the home directory and the
-        // editor.
+        // A file can set all variables that Pollux reads, except for the home directory, the editor
+        // and the browser.
         for variable in crate::environment::names::all() {
-            let is_refused = matches!(variable.name, "HOME" | "USERPROFILE" | "VISUAL" | "EDITOR");
+            let refused = ["HOME", "USERPROFILE", "VISUAL", "EDITOR", "BROWSER"];
+            let is_refused = refused.contains(&variable.name);
             assert_eq!(is_launch_variable(variable.name), is_refused, "{}", variable.name);
         }
     }

@@ -120,6 +120,16 @@ variables! {
         OTEL_EXPORTER_OTLP_ENDPOINT: "OTLP address when neither setting nor GEMINI_TELEMETRY_OTLP_ENDPOINT gives one. *Not implemented.*",
     }
 
+    "Signing in" {
+        OAUTH_CALLBACK_PORT: "Port on this machine to which the browser is redirected after signing in to an MCP server; any free port by default.",
+        NO_BROWSER: "If set, pages are shown as an address and not opened in a browser.",
+        BROWSER: "Browser to open pages with, also in a remote shell. A `.env` file cannot set it.",
+        GEMINI_FORCE_ENCRYPTED_FILE_STORAGE: "`true` stores the tokens of MCP servers in the encrypted file `~/.gemini/gemini-credentials.json`.",
+        GEMINI_FORCE_FILE_STORAGE: "Accepted for compatibility; Pollux never uses the keychain of the system.",
+        GOOGLE_CLOUD_WORKSTATIONS: "`true` on a cloud workstation: the browser is then redirected to a port of WEB_HOST.",
+        WEB_HOST: "Host of the cloud workstation.",
+    }
+
     "Network" {
         HTTPS_PROXY: "Proxy for HTTPS; also `https_proxy`.",
         HTTP_PROXY: "Proxy for HTTP; also `http_proxy`.",

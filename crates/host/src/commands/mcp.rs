@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use pollux_mcp::{ServerState, ServerStatus};
 use pollux_protocol::plain_text::{one_line, visible};
-use pollux_protocol::{Command, CommandContext, CommandError, Op, PromptCommand as _};
+use pollux_protocol::{Command, CommandContext, CommandError, Op, Origin, PromptCommand as _};
 
 use crate::servers::SessionServers;
 
@@ -38,11 +38,11 @@ impl Command for Mcp {
     }
 
     fn description(&self) -> &'static str {
-        "show the MCP servers and their tools, or start them again: list, desc, schema, reload, enable NAME, disable NAME"
+        "show the MCP servers and their tools, start them again, or sign in: list, desc, schema, reload, enable NAME, disable NAME, auth NAME"
     }
 
     fn arguments(&self) -> Option<&str> {
-        Some("[list|desc|schema|reload|enable NAME|disable NAME]")
+        Some("[list|desc|schema|reload|enable NAME|disable NAME|auth NAME]")
     }
 
     fn runs_while_working(&self) -> bool {
@@ -79,15 +79,10 @@ impl Command for Mcp {
             ("enable" | "disable", names) => {
                 context.say(self.switch(verb == "enable", names).map_err(CommandError)?);
             }
-            ("auth", _) => {
-                return Err(CommandError(
-                    "Signing in to MCP servers is not available in this version of Pollux yet. \
-                     A server may accept a token in `headers` of its entry in mcpServers."
-                        .to_owned(),
-                ));
-            }
+            ("auth", []) => context.say(self.signing()),
+            ("auth", words) => self.sign_in(&context, words).await.map_err(CommandError)?,
             _ => {
-                let usage = "Usage: /mcp list, /mcp desc, /mcp schema, /mcp reload, /mcp enable NAME [--session], or /mcp disable NAME [--session]";
+                let usage = "Usage: /mcp list, /mcp desc, /mcp schema, /mcp reload, /mcp enable NAME [--session], /mcp disable NAME [--session], or /mcp auth NAME";
                 return Err(CommandError(usage.to_owned()));
             }
         }
@@ -113,6 +108,35 @@ impl Mcp {
         }
         let scope = if for_session { " for this session" } else { "" };
         Ok(format!("MCP server '{name}' {verb}d{scope}."))
+    }
+
+    /// Lists the servers that the user can sign in to.
+    fn signing(&self) -> String {
+        let names = self.0.signing();
+        if names.is_empty() {
+            return "No MCP servers configured with OAuth authentication.".to_owned();
+        }
+        let lines = names.iter().map(|name| format!("  - {}\n", visible(name)));
+        format!(
+            "MCP servers with OAuth authentication:\n{}\nUse /mcp auth <server-name> to authenticate.",
+            lines.collect::<String>()
+        )
+    }
+
+    /// Signs in to a server, or completes a sign-in with the text that the user has pasted.
+    async fn sign_in(&self, context: &CommandContext, words: &[&str]) -> Result<(), String> {
+        if let [server @ .., text] = words
+            && self.0.paste(&server.join(" "), text)
+        {
+            return Ok(());
+        }
+        let name = words.join(" ");
+        let origin = Origin {
+            session: Arc::clone(&context.session.session),
+            prompt: Some(context.id.as_str().into()),
+            ..Origin::default()
+        };
+        self.0.sign_in(&name, &context.operator, origin, &context.output).await
     }
 
     fn list(&self, detail: Detail) -> String {

@@ -46,6 +46,24 @@ pub(crate) enum McpVerb {
         #[command(flatten)]
         flags: McpFlags,
     },
+    /// Sign in to a server that requires authentication
+    Auth {
+        /// The server
+        #[arg(value_name = "NAME")]
+        server: String,
+        #[command(flatten)]
+        trust: TrustFlag,
+        #[command(flatten)]
+        debug: DebugFlag,
+    },
+    /// Remove the stored credentials of a server
+    Logout {
+        /// The server
+        #[arg(value_name = "NAME")]
+        server: String,
+        #[command(flatten)]
+        debug: DebugFlag,
+    },
     /// Let a disabled server start again
     Enable(SwitchArguments),
     /// Prevent a server from starting, in all projects
@@ -144,6 +162,14 @@ pub(crate) struct McpFlags {
     pub(crate) debug: DebugFlag,
 }
 
+/// The flag of verbs that need a trusted folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub(crate) struct TrustFlag {
+    /// Trust the current folder for this run
+    #[arg(long)]
+    pub(crate) skip_trust: bool,
+}
+
 /// The flag of all verbs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub(crate) struct DebugFlag {
@@ -176,7 +202,11 @@ impl McpArguments {
                 *flags
             }
             McpVerb::Add(add) => McpFlags { debug: add.debug, ..McpFlags::default() },
+            McpVerb::Auth { trust, debug, .. } => {
+                McpFlags { json: false, skip_trust: trust.skip_trust, debug: *debug }
+            }
             McpVerb::Remove { debug, .. }
+            | McpVerb::Logout { debug, .. }
             | McpVerb::Enable(SwitchArguments { debug, .. })
             | McpVerb::Disable(SwitchArguments { debug, .. }) => {
                 McpFlags { debug: *debug, ..McpFlags::default() }

@@ -36,7 +36,7 @@ pub(super) async fn test(setup: &Setup, name: &str) -> Result<Answer, Failure> {
     Ok(Answer {
         json: in_json(&server, &probed),
         code: u8::from(!usable),
-        ..Answer::of_text(in_words(&server, &probed))
+        ..Answer::of_text(in_words(&server, &probed, &setup.input.called_as))
     })
 }
 
@@ -46,7 +46,7 @@ fn heading(server: &FoundServer) -> String {
     format!("{name}: {target} ({}), {scope} settings", server.transport)
 }
 
-fn in_words(server: &FoundServer, probed: &Probed) -> String {
+fn in_words(server: &FoundServer, probed: &Probed, called_as: &str) -> String {
     let mut lines = vec![heading(server)];
     lines.extend(probed.steps.iter().map(step));
     if !probed.introduction.is_empty() {
@@ -69,17 +69,17 @@ fn in_words(server: &FoundServer, probed: &Probed) -> String {
         lines.push("Last lines of its log:".to_owned());
         lines.extend(probed.log[skipped..].iter().map(|line| format!("  | {}", visible(line))));
     }
-    lines.push(verdict(probed).to_owned());
+    lines.push(verdict(probed, &visible(&server.name), called_as));
     lines.join("\n")
 }
 
-fn verdict(probed: &Probed) -> &'static str {
+fn verdict(probed: &Probed, name: &str, called_as: &str) -> String {
     match (probed.is_usable(), probed.needs_sign_in) {
-        (true, _) => "The server can be used.",
+        (true, _) => "The server can be used.".to_owned(),
         (false, true) => {
-            "The server cannot be used without signing in. It may accept a token in `headers` of its entry."
+            format!("The server cannot be used without signing in: {called_as} mcp auth {name}")
         }
-        (false, false) => "The server cannot be used.",
+        (false, false) => "The server cannot be used.".to_owned(),
     }
 }
 

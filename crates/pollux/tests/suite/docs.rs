@@ -168,7 +168,7 @@ fn expected_codes(command: &DocumentedCommand) -> &'static [i32] {
         // The program is not a part of Pollux.
         ["sandbox", "run", ..] => return &[],
         // The setting has no value, or there is no such server or program.
-        ["config", "get", ..] | ["mcp", "get" | "test" | "enable" | "disable", ..] => {
+        ["config", "get", ..] | ["mcp", "get" | "test" | "auth" | "enable" | "disable", ..] => {
             return &[0, 1];
         }
         _ => {}
