@@ -23,6 +23,7 @@ use crate::config::{Remote, ServerAddress, ServerConfig};
 use crate::elicitation::Elicitation;
 use crate::handler::{Handler, LogSink, Roots, ServerLists};
 use crate::http::{HttpConnection, HttpFailure};
+use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
 use crate::oauth::{Authorization, ServerTokens};
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
@@ -35,8 +36,6 @@ const MARGIN: Duration = Duration::from_secs(5);
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// Time that a server has to end after its connection was closed.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
-/// Maximum length of the last line of error output in a message, in characters.
-const LONGEST_COMPLAINT: usize = 300;
 /// Maximum number of lines of error output in the log.
 const MOST_ERROR_LINES: usize = 50;
 
@@ -316,11 +315,6 @@ fn error_lines(process: &Ending) -> Vec<String> {
     lines
 }
 
-/// Returns a line of a program's output in the form that is shown.
-fn shown_line(line: &str) -> String {
-    visible(line.trim()).chars().take(LONGEST_COMPLAINT).collect()
-}
-
 /// Takes the process of a server.
 fn taken(process: &Ending) -> Option<pollux_shell::DuplexProcess> {
     process.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -374,7 +368,10 @@ fn refusal(error: &ClientInitializeError) -> ConnectError {
     let cause = match error {
         ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
         ClientInitializeError::JsonRpcError(error) => {
-            return ConnectError::Failed(format!("the server refused: {}", error.message));
+            return ConnectError::Failed(format!(
+                "the server refused: {}",
+                shown_line(&error.message)
+            ));
         }
         other => return ConnectError::Failed(other.to_string()),
     };
@@ -403,7 +400,7 @@ fn unreachable_by(failure: &HttpFailure) -> ConnectError {
 async fn explained(error: &ClientInitializeError, process: &Ending) -> String {
     match error {
         ClientInitializeError::JsonRpcError(error) => {
-            format!("the server refused: {}", error.message)
+            format!("the server refused: {}", shown_line(&error.message))
         }
         _ => complaint(process).await,
     }

@@ -336,7 +336,7 @@ mod tests {
         (Elicitation::new("x", asked, Arc::default(), Arc::new(|_| {})), operator)
     }
 
-    fn form(schema: Value) -> ElicitRequestParams {
+    fn form(schema: &Value) -> ElicitRequestParams {
         serde_json::from_value(json!({"message": "Who?", "requestedSchema": schema})).unwrap()
     }
 
@@ -360,7 +360,7 @@ mod tests {
         });
         let answer = json!({"name": "a@b", "age": 4, "many": ["x"], "unasked": 1});
         let (elicitation, operator) = elicitation(Some(answer));
-        let result = elicitation.ask(form(schema)).await;
+        let result = elicitation.ask(form(&schema)).await;
         assert_eq!(result.action, ElicitationAction::Accept);
         assert_eq!(result.content, Some(json!({"name": "a@b", "age": 4, "many": ["x"]})));
         let asked = operator.asked.lock().unwrap();
@@ -390,7 +390,7 @@ mod tests {
             json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         for wrong in [json!({}), json!({"n": "1"}), json!({"n": 1.5})] {
             let (elicitation, _) = elicitation(Some(wrong));
-            let result = elicitation.ask(form(schema.clone())).await;
+            let result = elicitation.ask(form(&schema)).await;
             assert_eq!((result.action, result.content), (ElicitationAction::Decline, None));
         }
     }
@@ -400,12 +400,12 @@ mod tests {
         let (elicitation, operator) = elicitation(None);
         let schema = json!({"type": "object", "properties": {}});
         for _ in 0..100 {
-            let result = elicitation.ask(form(schema.clone())).await;
+            let result = elicitation.ask(form(&schema)).await;
             assert_eq!(result.action, ElicitationAction::Decline);
         }
         assert_eq!(operator.asked.lock().unwrap().len(), MOST_REFUSALS);
         elicitation.called();
-        elicitation.ask(form(schema)).await;
+        elicitation.ask(form(&schema)).await;
         assert_eq!(operator.asked.lock().unwrap().len(), MOST_REFUSALS + 1);
     }
 

@@ -12,6 +12,7 @@ use futures::{Stream, StreamExt as _};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use pollux_net::{HttpClient, HttpRequest, Response};
+use pollux_protocol::plain_text::one_line;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError,
@@ -21,12 +22,15 @@ use sse_stream::{Sse, SseStream};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::incoming::{Reader, Shortener, TooLarge};
+use crate::incoming::{Reader, Shortener, TooLarge, shown_line};
 use crate::oauth::{Challenge, OAuthError, ServerTokens, challenge_of};
 use crate::stdio::LARGE_MESSAGE;
 
 /// Maximum number of bytes of an error response that are read.
 const ERROR_BODY: usize = 4096;
+
+/// Minimum number of milliseconds before a stream is opened again, whatever the server asks for.
+const SHORTEST_RETRY: u64 = 1000;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
@@ -168,8 +172,7 @@ impl HttpConnection {
         }
         body.truncate(ERROR_BODY);
         let text = String::from_utf8_lossy(&body);
-        let message = pollux_protocol::plain_text::one_line(text.trim());
-        HttpFailure::Status { status, message: message.chars().take(300).collect() }
+        HttpFailure::Status { status, message: shown_line(&one_line(&text)) }
     }
 
     /// Converts a stream of server-sent events for the SDK. Messages are corrected on the way.
@@ -184,6 +187,7 @@ impl HttpConnection {
                 let message = reader.read(data.as_bytes()).ok();
                 event.data = message.and_then(|message| serde_json::to_string(&message).ok());
             }
+            event.retry = event.retry.map(|delay| delay.max(SHORTEST_RETRY));
             // An event without data still says where the stream continues after a break.
             (event.data.is_some() || event.id.is_some() || event.retry.is_some())
                 .then_some(Ok(event))
@@ -327,7 +331,7 @@ impl StreamableHttpClient for HttpConnection {
             _ if status.is_success() && !awaits_answer => Ok(StreamableHttpPostResponse::Accepted),
             _ => {
                 let text: String = String::from_utf8_lossy(&body).chars().take(300).collect();
-                let text = pollux_protocol::plain_text::one_line(text.trim());
+                let text = shown_line(&one_line(&text));
                 let problem = format!("HTTP {status}: the answer is no message: {text}");
                 Err(Failure::UnexpectedServerResponse(Cow::Owned(problem)))
             }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pollux_protocol::plain_text::visible;
 use rmcp::model::{
     CallToolResult, ClientJsonRpcMessage, ClientNotification, CompleteResult, CustomResult,
     EmptyResult, ErrorCode, ErrorData, GetPromptResult, InitializeResult, JsonRpcMessage,
@@ -30,6 +31,9 @@ pub(crate) const ANNOTATIONS: &str = "pollux/annotations";
 
 /// Key of a list's `_meta` with messages about the items that could not be used.
 pub(crate) const DROPPED: &str = "pollux/dropped";
+
+/// Maximum length of a line of a server in a message, in characters.
+const LONGEST_SHOWN: usize = 300;
 
 /// Number of requests that are remembered while they wait for their responses.
 const MOST_PENDING: usize = 4096;
@@ -98,7 +102,7 @@ impl Reader {
         if envelope.method.is_some() {
             return serde_json::from_str(text).map_err(|_| Unusable::NoMessage);
         }
-        let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
+        let id = envelope.id.map_or(Ok(None), response_id)?;
         match (envelope.result, envelope.error) {
             (_, Some(error)) if error.get() != "null" => {
                 let id = self.answered(id.as_ref())?.0;
@@ -131,6 +135,27 @@ impl Reader {
         let method = pending.remove(&id).ok_or(Unusable::NotAsked)?;
         Ok((id, method))
     }
+}
+
+/// Reads the id of a response; `None` for null. Our ids are whole numbers, which some servers
+/// repeat as text or as `1.0`.
+fn response_id(id: &RawValue) -> Result<Option<RequestId>, Unusable> {
+    let id: Value = serde_json::from_str(id.get()).map_err(|_| Unusable::NotAsked)?;
+    let number = match &id {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        _ => return Err(Unusable::NotAsked),
+    };
+    let whole = number.strip_suffix(".0").unwrap_or(&number);
+    whole.parse().map(|id| Some(RequestId::Number(id))).map_err(|_| Unusable::NotAsked)
+}
+
+/// Returns a line of a server in the form that is shown.
+pub(crate) fn shown_line(line: &str) -> String {
+    // Cut before it is made visible, because it may be very long.
+    let line: String = line.trim().chars().take(LONGEST_SHOWN).collect();
+    visible(&line).chars().take(LONGEST_SHOWN).collect()
 }
 
 fn unreadable(problem: String) -> ErrorData {

@@ -103,7 +103,7 @@ fn parts(tool: &str, block: ContentBlock) -> Vec<Part> {
         ContentBlock::ResourceLink(link) => {
             let name = link.title.as_ref().unwrap_or(&link.name);
             let text = format!("Resource Link: {} at {}", visible(name), visible(&link.uri));
-            vec![Part::text(text)]
+            vec![Part::text(untrusted::escape(&text))]
         }
         _ => Vec::new(),
     }

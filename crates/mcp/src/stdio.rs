@@ -1,8 +1,9 @@
 //! Transport over the standard streams of a program: one message of JSON per line.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pollux_protocol::plain_text::visible;
 use pollux_shell::Duplex;
@@ -11,12 +12,14 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::Mutex;
+use tokio::sync::mpsc;
 
 use crate::incoming::{Reader, Shortener, TooLarge, Unusable};
 
 /// Size from which on the long texts of a message are cut, in bytes.
 pub(crate) const LARGE_MESSAGE: usize = 16 << 20;
+/// Maximum number of bytes that wait for a server that does not read.
+const MOST_WAITING: usize = 32 << 20;
 /// Maximum number of bytes in one read.
 const READ_SIZE: usize = 64 * 1024;
 /// Maximum length of a line of other output that is kept for the log, in characters.
@@ -24,8 +27,7 @@ const LONGEST_NOISE: usize = 500;
 
 /// Connection to a program.
 pub(crate) struct StdioTransport {
-    /// Input of the server; `None` after it was closed.
-    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    outgoing: Outgoing,
     stdout: ChildStdout,
     lines: Lines,
     ready: VecDeque<ServerJsonRpcMessage>,
@@ -47,7 +49,7 @@ impl StdioTransport {
         let Duplex { stdin, stdout, process } = server;
         let process: Ending = Arc::new(std::sync::Mutex::new(Some(process)));
         let transport = Self {
-            stdin: Arc::new(Mutex::new(Some(stdin))),
+            outgoing: Outgoing::new(stdin),
             stdout,
             lines: Lines::default(),
             ready: VecDeque::new(),
@@ -89,15 +91,7 @@ impl Transport<RoleClient> for StdioTransport {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.reader.sent(&message);
-        let stdin = Arc::clone(&self.stdin);
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut stdin = stdin.lock().await;
-            let stdin = stdin.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
-            stdin.write_all(&line).await?;
-            stdin.flush().await
-        }
+        ready(self.outgoing.push(&message))
     }
 
     /// Cancel safe: bytes that were read are kept.
@@ -115,10 +109,50 @@ impl Transport<RoleClient> for StdioTransport {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // Most servers end when their input ends. A server that does not read holds the lock; it
-        // is ended with its process.
-        if let Ok(mut stdin) = self.stdin.try_lock() {
-            *stdin = None;
+        // Most servers end when their input ends. One that does not read is ended with its
+        // process.
+        self.outgoing.lines = None;
+        Ok(())
+    }
+}
+
+/// Messages to the server. A server that does not read must not stop the connection: time limits
+/// and its own messages would not be noticed any more.
+struct Outgoing {
+    /// `None` after the end of the input.
+    lines: Option<mpsc::UnboundedSender<Vec<u8>>>,
+    /// Number of bytes that are not written yet.
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Outgoing {
+    /// Starts to write to the server. The input ends when the value is dropped and everything is
+    /// written.
+    fn new(mut stdin: ChildStdin) -> Self {
+        let (lines, mut next) = mpsc::unbounded_channel::<Vec<u8>>();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&waiting);
+        tokio::spawn(async move {
+            while let Some(line) = next.recv().await {
+                if stdin.write_all(&line).await.is_err() || stdin.flush().await.is_err() {
+                    return;
+                }
+                counter.fetch_sub(line.len(), Ordering::Relaxed);
+            }
+        });
+        Self { lines: Some(lines), waiting }
+    }
+
+    fn push(&self, message: &ClientJsonRpcMessage) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        let before = self.waiting.fetch_add(line.len(), Ordering::Relaxed);
+        let lines = self.lines.as_ref().filter(|_| before < MOST_WAITING);
+        let length = line.len();
+        let sent = lines.is_some_and(|lines| lines.send(line).is_ok());
+        if !sent {
+            self.waiting.fetch_sub(length, Ordering::Relaxed);
+            return Err(std::io::ErrorKind::BrokenPipe.into());
         }
         Ok(())
     }

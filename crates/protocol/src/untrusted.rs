@@ -10,7 +10,8 @@ pub fn wrap(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", escape(text))
 }
 
-fn escape(text: &str) -> String {
+/// Escapes the closing tags in a text that is outside of a block.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {

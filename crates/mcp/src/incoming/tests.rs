@@ -134,7 +134,7 @@ fn what_is_no_answer_is_not_passed_on() {
     {
         assert_eq!(reader.read(text.as_bytes()).unwrap_err(), Unusable::NoMessage, "{text}");
     }
-    for text in ["{\"id\":2,\"result\":{}}", "{\"id\":\"1\",\"result\":{}}"] {
+    for text in ["{\"id\":2,\"result\":{}}", "{\"id\":\"x\",\"result\":{}}"] {
         assert_eq!(reader.read(text.as_bytes()).unwrap_err(), Unusable::NotAsked, "{text}");
     }
     assert!(reader.read(b"\xef\xbb\xbf{\"id\":1,\"result\":{}}\r").is_ok());
@@ -161,6 +161,20 @@ fn what_can_be_saved_of_an_answer_is_saved() {
     let odd = b"{\"id\":1,\"error\":\"broken\"}";
     let Ok(JsonRpcMessage::Error(error)) = waiting("ping").read(odd) else { panic!() };
     assert_eq!(&*error.error.message, "broken");
+}
+
+#[test]
+fn the_id_of_an_answer_may_be_written_in_other_ways() {
+    for id in ["1", "\"1\"", "1.0", "null"] {
+        let message = format!(r#"{{"id":{id},"result":{{}}}}"#);
+        let read = waiting("ping").read(message.as_bytes());
+        assert!(matches!(read, Ok(JsonRpcMessage::Response(_))), "{id}: {read:?}");
+    }
+    for id in ["2", "\"x\"", "1.5", "true", "[1]", "{\"a\":1}", "1180591620717411303424"] {
+        let message = format!(r#"{{"id":{id},"result":{{}}}}"#);
+        let read = waiting("ping").read(message.as_bytes());
+        assert_eq!(read.err(), Some(Unusable::NotAsked), "{id}");
+    }
 }
 
 #[test]

@@ -219,6 +219,40 @@ fn progress_extends_the_time_limit() {
 }
 
 #[test]
+fn a_server_that_does_not_read_costs_only_its_time_limit() {
+    let list = format!("{}; sleep 1000", listing(&[tool("look")]));
+    let stage = stage_with(|stage| {
+        let mut entry = ScriptServer { list, ..ScriptServer::default() }.entry(stage, "server");
+        entry["timeout"] = json!(1500);
+        json!({ "s": entry })
+    });
+    // More than fits into a pipe.
+    calls(&stage, &[("mcp_s_look", json!({"x": "1".repeat(2_000_000)}))]);
+    assert!(stage.response().contains("no answer within 1.5 s"), "{}", stage.response());
+}
+
+#[test]
+fn a_refusal_is_shown_shortened_and_without_control_characters() {
+    let refusal = format!("\\u202e\\u001b[31mno{}", "!".repeat(100_000));
+    let initialize = format!(
+        r#"printf '%s\n' '{{"jsonrpc":"2.0","id":null,"error":{{"code":1,"message":"{refusal}"}}}}'"#
+    );
+    let stage = stage_with(|stage| {
+        let server = ScriptServer { initialize, ..ScriptServer::default() };
+        json!({ "s": server.entry(stage, "server") })
+    });
+    stage.server.route("/web", |_| reply().status(500, "\u{202e}broken"));
+    let mut settings: Value = json!({"web": {"httpUrl": format!("{}/web", stage.server.url())}});
+    settings["s"] = json!({ "command": stage.home.project().join("server") });
+    stage.home.settings(&json!({ "mcpServers": settings }));
+    let run = calls(&stage, &[]);
+    let stderr = run.stderr_text();
+    assert!(stderr.contains("MCP server 's' is not available: the server refused: "), "{stderr}");
+    assert!(stderr.contains("MCP server 'web' is not available: HTTP 500"), "{stderr}");
+    assert!(stderr.len() < 5000 && !stderr.contains(['\u{202e}', '\u{1b}']), "{stderr:?}");
+}
+
+#[test]
 fn lists_and_flags_choose_the_servers() {
     let names = |settings: Value, arguments: &[&str]| {
         let stage = Stage::new();
