@@ -8,6 +8,7 @@ The last prompt of a request has an instruction as its first word, and arguments
     write NAME WORDS   calls `write_file`, and then says `done`
     read NAME          calls `read_file`, and then says `done`
     run COMMAND        calls `run_shell_command`, and then says `done`
+    call TOOL          calls a tool without arguments, and then says `done`
     flood BYTES        answers with so many bytes of text, in pieces of about 100
     pace COUNT MS      answers with so many pieces of text, one in so many milliseconds
 """
@@ -78,6 +79,8 @@ def turn_of(word, rest, number):
         return call("read_file", {"file_path": rest})
     if word == "run":
         return call("run_shell_command", {"command": rest})
+    if word == "call":
+        return call(rest, {})
     if word == "flood":
         pieces = (f"line {n} of the text {number}: " for n in range(int(rest) // PIECE))
         return Text(tuple(piece + "x" * (PIECE - len(piece) - 1) + "\n" for piece in pieces))

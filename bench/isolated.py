@@ -28,15 +28,16 @@ def environment(home, port):
     return own_home(home) | gemini_at(port)
 
 
-def start(command, folder, environment, errors, pipe=subprocess.DEVNULL):
-    """Starts a program in a session of its own. Standard error is appended to the file `errors`."""
+def start(command, folder, environment, errors, pipe=subprocess.DEVNULL, output=None):
+    """Starts a program in a session of its own. Standard error is appended to the file `errors`;
+    standard output goes to `output`, or to the same as the input comes from."""
     with errors.open("ab") as stream:
         return subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
             stdin=pipe,
-            stdout=pipe,
+            stdout=pipe if output is None else output,
             stderr=stream,
             start_new_session=True,
         )

@@ -43,6 +43,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["prove", "hostile"]),
             proof("compress", "4"),
             proof("acp", "5"),
+            proof("mcp", "8"),
             lines(root, "5000", seed),
             Step::new(process::python(root, "bench/test_bench.py")),
             licences(root),

@@ -10,7 +10,7 @@ use crate::process;
 
 /// Names of all proofs.
 pub(crate) const NAMES: &[&str] =
-    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell", "acp"];
+    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell", "acp", "mcp"];
 
 /// A guarantee that can be tested.
 #[derive(Subcommand)]
@@ -66,6 +66,14 @@ pub(crate) enum Proof {
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
+    /// Servers of tools that misbehave cost their own results, and nothing of them is left
+    Mcp {
+        #[command(flatten)]
+        sample: Sample,
+        /// Only the trials whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
     /// Editors of every kind can drive Pollux: many sessions at once, and clients that misbehave
     Acp {
         #[command(flatten)]
@@ -102,6 +110,7 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
         Proof::Hostile { sample, only } => prove(root, "hostile", &selected(sample, only))?,
         Proof::Sandbox { sample, only } => prove(root, "sandbox", &selected(sample, only))?,
         Proof::Shell { sample, only } => prove(root, "shell", &selected(sample, only))?,
+        Proof::Mcp { sample, only } => prove(root, "mcp", &selected(sample, only))?,
         Proof::Acp { sample, only } => prove(root, "acp", &selected(sample, only))?,
     }
     Ok(ExitCode::SUCCESS)
