@@ -314,10 +314,10 @@ def main():
             run.go()
             report(f"{fault.about()}, {manner.manner}", run.problems, f"{run.took:.2f} s, {run.memory / (1 << 20):.1f} MB")
     count = 0
-    for ending in mcp_killing.ENDINGS:
+    for ending in sample.of(mcp_killing.ENDINGS, 1):
         if options.only in ending.about:
             count += 1
-            turns = mcp_killing.TURNS if not sample.count else min(mcp_killing.TURNS, 3 * sample.count)
+            turns = min(mcp_killing.TURNS, 5 * sample.count) or mcp_killing.TURNS
             report(ending.about, *mcp_killing.go(binary, folder, sample.seed, turns, ending, stdio_entry("Server")))
     shutil.rmtree(folder)
     print(f"mcp: {len(chosen) + count} trials, {len(failures)} failures")

@@ -118,7 +118,7 @@ def _requests(streams):
         found[f"request {number}"] = "\n".join(lines)
         before = {**body, "shown": shown}
     first = streams[0]["body"]
-    declared = _declared(first)
+    declared = declarations(first)
     found["context"] = _context(first)
     found["instruction"] = _instruction(first)
     found["memory"] = _memory(first)
@@ -207,7 +207,7 @@ def _sources(requests):
                     yield from re.findall(r"(?s)<source .*?</source>", part.get("text", ""))
 
 
-def _declared(body):
+def declarations(body):
     return [f for tool in body.get("tools", []) for f in tool.get("functionDeclarations", [tool])]
 
 
