@@ -58,7 +58,8 @@ async fn reach(setup: &Setup, server: &FoundServer) -> Reached {
         Finding::Open(config) => {
             let began = Instant::now();
             let result = setup.reach_server(config, LIMIT).await;
-            return reached(result, began.elapsed());
+            let sign_in = format!("{} mcp auth {}", setup.input.called_as, server.name);
+            return reached(result, began.elapsed(), &sign_in);
         }
         Finding::Disabled | Finding::Untrusted | Finding::NotAccepted => ("○", "Disabled"),
         Finding::Blocked(_) => ("⛔", "Blocked"),
@@ -67,11 +68,16 @@ async fn reach(setup: &Setup, server: &FoundServer) -> Reached {
     Reached { icon, status, reason, duration: None }
 }
 
-fn reached(result: Result<(), Unreachable>, duration: Duration) -> Reached {
+/// Returns the state after an attempt to connect. `sign_in` is the command that signs in.
+fn reached(result: Result<(), Unreachable>, duration: Duration, sign_in: &str) -> Reached {
     let duration = Some(duration);
     match result {
         Ok(()) => Reached { icon: "✓", status: "Connected", reason: None, duration },
-        Err(Unreachable { reason, .. }) => {
+        Err(Unreachable { mut reason, needs_sign_in }) => {
+            if needs_sign_in {
+                reason.push_str(": ");
+                reason.push_str(sign_in);
+            }
             Reached { icon: "✗", status: "Disconnected", reason: Some(reason), duration }
         }
     }

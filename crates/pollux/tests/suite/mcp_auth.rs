@@ -144,6 +144,8 @@ fn without_a_token_a_headless_run_names_the_remedy() {
     ] {
         assert!(stderr.contains(line), "{line}: {stderr}");
     }
+    let list = stage.alone().args(["mcp", "list"]).run().stdout_text();
+    assert!(list.contains("    the server requires authentication: pollux mcp auth web"), "{list}");
     let test = stage.alone().args(["mcp", "test", "web"]).run();
     let text = test.assert_code(1).stdout_text();
     assert!(text.contains("without signing in: pollux mcp auth web"), "{text}");
