@@ -132,14 +132,13 @@ impl HttpConnection {
             signed.headers.extend(token.clone().map(|token| (AUTHORIZATION, token)));
             let response = self.client.execute(signed, &self.cancel).await?;
             let Some(challenge) = refusal(&response) else { return Ok(response) };
-            let lacks_scope = challenge.lacks_scope;
-            tokens.note_refusal(challenge, token.is_some());
+            tokens.note_refusal(challenge.clone(), token.is_some());
             // Once, with another token.
-            if !is_repeated && tokens.replaced(token.as_ref(), lacks_scope).await? {
+            if !is_repeated && tokens.replaced(token.as_ref(), &challenge).await? {
                 is_repeated = true;
                 continue;
             }
-            return Err(if lacks_scope && token.is_some() {
+            return Err(if challenge.lacks_scope && token.is_some() {
                 HttpFailure::LacksPermission(tokens.server().to_owned())
             } else {
                 HttpFailure::Unauthorized

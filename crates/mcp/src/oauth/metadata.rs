@@ -13,6 +13,12 @@ const LONGEST_URL: usize = 4000;
 /// Maximum number of authorization servers of a server that are tried.
 const MOST_SERVERS: usize = 3;
 
+/// Ways in which a client identifies itself at the token endpoint (RFC 7591): with its id alone,
+/// with a secret in the form, or with a secret in the header `Authorization`.
+pub(super) const NO_SECRET: &str = "none";
+pub(super) const SECRET_IN_FORM: &str = "client_secret_post";
+pub(super) const BASIC_SECRET: &str = "client_secret_basic";
+
 /// Metadata of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProtectedResource {
@@ -35,8 +41,9 @@ pub(super) struct AuthorizationServer {
     pub(super) token_endpoint: Url,
     /// Address that registers clients.
     pub(super) registration_endpoint: Option<Url>,
-    /// True if clients with a secret must send it in the header `Authorization`.
-    pub(super) wants_basic: bool,
+    /// Way in which clients identify themselves: [`NO_SECRET`], [`SECRET_IN_FORM`] or
+    /// [`BASIC_SECRET`].
+    pub(super) client_method: &'static str,
     /// True if each redirect contains the issuer (RFC 9207).
     pub(super) names_itself: bool,
 }
@@ -115,7 +122,10 @@ impl AuthorizationServer {
             registration_endpoint: registration
                 .map(|text| endpoint("registration_endpoint", Some(text)))
                 .transpose()?,
-            wants_basic: takes("client_secret_basic") && !takes("client_secret_post"),
+            client_method: [NO_SECRET, SECRET_IN_FORM, BASIC_SECRET]
+                .into_iter()
+                .find(|method| takes(method))
+                .unwrap_or(NO_SECRET),
             names_itself: document.authorization_response_iss_parameter_supported,
             issuer: document.issuer,
         })

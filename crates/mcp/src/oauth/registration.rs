@@ -5,6 +5,7 @@ use serde_json::json;
 use url::Url;
 
 use super::fetch::Fetcher;
+use super::metadata::BASIC_SECRET;
 use super::{OAuthError, shown};
 
 /// Name under which servers know the client. Some servers admit clients by their name.
@@ -28,7 +29,7 @@ struct Registered {
     token_endpoint_auth_method: Option<String>,
 }
 
-/// Registers a client.
+/// Registers a client that identifies itself with this method.
 ///
 /// # Errors
 /// The authorization server refuses.
@@ -37,13 +38,14 @@ pub(super) async fn register(
     endpoint: &Url,
     redirect: &str,
     scopes: &[String],
+    method: &str,
 ) -> Result<Client, OAuthError> {
     let mut request = json!({
         "client_name": CLIENT_NAME,
         "redirect_uris": [redirect],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
+        "token_endpoint_auth_method": method,
     });
     if !scopes.is_empty() {
         request["scope"] = json!(scopes.join(" "));
@@ -72,7 +74,7 @@ pub(super) async fn register(
     if !is_short(&registered.client_id) || !secret.as_deref().is_none_or(is_short) {
         return Err(invalid("an id or a secret is empty or too long"));
     }
-    let is_basic = secret.is_some()
-        && registered.token_endpoint_auth_method.as_deref() == Some("client_secret_basic");
+    let method = registered.token_endpoint_auth_method.as_deref().unwrap_or(method);
+    let is_basic = secret.is_some() && method == BASIC_SECRET;
     Ok(Client { id: registered.client_id, secret, is_basic })
 }

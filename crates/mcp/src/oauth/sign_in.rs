@@ -18,11 +18,11 @@ use super::callback::Callback;
 use super::challenge::scopes;
 use super::discovery::{Discovered, discover, registrar};
 use super::fetch::Fetcher;
-use super::metadata::{AuthorizationServer, identifier};
+use super::metadata::{AuthorizationServer, BASIC_SECRET, NO_SECRET, identifier};
 use super::redirect::{Expected, pasted};
 use super::registration::{Client, register};
 use super::token::{Purpose, TokenRequest};
-use super::tokens::{BASIC, RESOURCE, SECRET};
+use super::tokens::{BASIC, REQUIRED, RESOURCE, SECRET, is_for};
 use super::{Authorization, Challenge, OAuthError, OAuthSettings, now};
 use crate::config::{Remote, ServerConfig};
 
@@ -146,10 +146,14 @@ impl Authorization {
         } else {
             known
         };
-        if challenge.lacks_scope {
+        let stored = self.stored(&config.name).await?;
+        let stored = stored.filter(|stored| is_for(stored, &remote.url));
+        let required = stored.as_ref().and_then(|stored| stored.rest.get(REQUIRED)?.as_str());
+        if challenge.lacks_scope || required.is_some() {
             // More permissions, in addition to those that the token has.
-            let granted = self.stored(&config.name).await?.and_then(|stored| stored.token.scope);
-            let all = [granted.unwrap_or_default(), wanted.join(" "), challenge.scopes.join(" ")];
+            let granted = stored.as_ref().and_then(|stored| stored.token.scope.as_deref());
+            let (asked, lacking) = (wanted.join(" "), challenge.scopes.join(" "));
+            let all = [granted.unwrap_or_default(), &asked, &lacking, required.unwrap_or_default()];
             wanted = scopes(&all.join(" "));
         }
         let resource = resource.unwrap_or_else(|| identifier(&remote.url));
@@ -196,7 +200,8 @@ async fn client(
 ) -> Result<Client, OAuthError> {
     if let Some(id) = &settings.client_id {
         let secret = settings.client_secret.clone();
-        let wants_basic = plan.server.as_ref().is_some_and(|server| server.wants_basic);
+        let method = plan.server.as_ref().map_or(NO_SECRET, |server| server.client_method);
+        let wants_basic = method == BASIC_SECRET;
         return Ok(Client { id: id.clone(), is_basic: wants_basic && secret.is_some(), secret });
     }
     let found;
@@ -212,7 +217,8 @@ async fn client(
     let endpoint = endpoint.ok_or_else(|| {
         OAuthError::refused("No client ID provided and dynamic registration not supported")
     })?;
-    register(fetcher, endpoint, redirect, &plan.scopes).await
+    let method = plan.server.as_ref().map_or(NO_SECRET, |server| server.client_method);
+    register(fetcher, endpoint, redirect, &plan.scopes, method).await
 }
 
 /// Returns the address of the page on which the user signs in.

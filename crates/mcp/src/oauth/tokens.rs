@@ -10,6 +10,7 @@ use pollux_shell::sandbox::own_change;
 use serde_json::Value;
 use url::Url;
 
+use super::challenge::scopes;
 use super::fetch::Fetcher;
 use super::metadata::{identifier, is_usable};
 use super::registration::Client;
@@ -27,6 +28,8 @@ const LOCK_WAIT: Duration = Duration::from_secs(45);
 /// registered, and true if it belongs into a header.
 pub(super) const SECRET: &str = "clientSecret";
 pub(super) const BASIC: &str = "clientSecretBasic";
+/// Field with the permissions that the token lacks, separated by spaces.
+pub(super) const REQUIRED: &str = "requiredScope";
 /// Field with the identifier of the server, if it is another than its address.
 pub(super) const RESOURCE: &str = "resource";
 
@@ -94,7 +97,7 @@ impl ServerTokens {
     pub(crate) async fn replaced(
         &self,
         sent: Option<&HeaderValue>,
-        lacks_scope: bool,
+        challenge: &Challenge,
     ) -> Result<bool, OAuthError> {
         self.set(Held::Unread);
         let Some(held) = self.current().await? else { return Ok(false) };
@@ -102,11 +105,29 @@ impl ServerTokens {
             return Ok(true);
         }
         // A renewed token has the same permissions.
-        if lacks_scope {
+        if challenge.lacks_scope {
+            self.require(&held, challenge).await?;
             return Ok(false);
         }
         let renewed = self.renew(&held).await?;
         Ok(renewed.is_some_and(|renewed| header(&renewed).as_ref() != sent))
+    }
+
+    /// Stores the permissions that the token lacks, for a sign-in in any process.
+    async fn require(
+        &self,
+        held: &StoredCredentials,
+        challenge: &Challenge,
+    ) -> Result<(), OAuthError> {
+        let known = held.rest.get(REQUIRED).and_then(Value::as_str).unwrap_or_default();
+        let all = scopes(&format!("{known} {}", challenge.scopes.join(" "))).join(" ");
+        if all == known {
+            return Ok(());
+        }
+        let mut changed = held.clone();
+        changed.rest.insert(REQUIRED.to_owned(), Value::String(all));
+        self.set(Held::Read(Some(Arc::new(changed.clone()))));
+        Ok(self.authorization.save(changed).await?)
     }
 
     /// Returns the name of the server.
@@ -255,7 +276,7 @@ impl Renewal {
 
 /// True if credentials are for the server at this address. The name of a server is not enough: a
 /// project can give any name to any address.
-fn is_for(stored: &StoredCredentials, url: &Url) -> bool {
+pub(super) fn is_for(stored: &StoredCredentials, url: &Url) -> bool {
     let named = stored.mcp_server_url.as_deref().and_then(|text| Url::parse(text).ok());
     let bare = |url: &Url| identifier(url).trim_end_matches('/').to_owned();
     named.is_some_and(|named| bare(&named) == bare(url))

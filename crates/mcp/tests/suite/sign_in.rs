@@ -115,21 +115,22 @@ async fn settings_replace_what_is_discovered() {
 
 #[tokio::test]
 async fn a_secret_from_the_registration_is_kept_and_used() {
-    let service = Service::start(|asked| {
-        (asked.target == "/register").then(|| {
-            Answer::json(
-                201,
-                &json!({
-                    "client_id": "cid", "client_secret": "s3",
-                    "token_endpoint_auth_method": "client_secret_basic",
-                }),
-            )
-        })
-    })
-    .await;
+    let script = |asked: &Asked| match asked.target.as_str() {
+        "/.well-known/oauth-authorization-server" => {
+            let mut document = metadata(&asked.base);
+            document["token_endpoint_auth_methods_supported"] = json!(["client_secret_basic"]);
+            Some(Answer::json(200, &document))
+        }
+        "/register" => Some(Answer::json(201, &json!({"client_id": "cid", "client_secret": "s3"}))),
+        _ => None,
+    };
+    let service = Service::start(script).await;
     service.authorization().sign_in(&service.config(&json!({})), &User::willing()).await.unwrap();
     let exchange = &service.requests_to("/token")[0];
     assert_eq!(exchange.authorization.as_deref(), Some("Basic Y2lkOnMz"));
+    let registration: Value =
+        serde_json::from_str(&service.requests_to("/register")[0].body).unwrap();
+    assert_eq!(registration["token_endpoint_auth_method"], "client_secret_basic");
     assert_eq!(exchange.form("client_secret"), None);
     let kept = service.kept().unwrap();
     assert_eq!(kept.rest["clientSecret"], "s3");
@@ -276,6 +277,10 @@ async fn a_missing_permission_is_asked_for_in_addition() {
     let probed = pollux_mcp::probe(&config, service.options(&authorization)).await;
     let problem = probed.steps[1].error.clone().unwrap();
     assert!(problem.contains("more permissions") && problem.contains("/mcp auth s"), "{problem}");
+    // Another process knows it, too.
+    let other = User::new(Act::Refuses);
+    assert!(service.authorization().sign_in(&config, &other).await.is_err());
+    assert_eq!(other.parameter("scope").as_deref(), Some("a b c"));
     let user = User::willing();
     authorization.sign_in(&config, &user).await.unwrap();
     assert_eq!(user.parameter("scope").as_deref(), Some("a c"));

@@ -69,7 +69,7 @@ fn only_usable_authorization_servers_are_kept() {
 fn endpoints_are_checked() {
     let read = server(&json!({"registration_endpoint": "https://a/register"})).unwrap();
     assert_eq!(read.registration_endpoint, Some(url("https://a/register")));
-    assert!(!read.wants_basic && !read.names_itself);
+    assert_eq!((read.client_method, read.names_itself), (NO_SECRET, false));
     for (changes, message) in [
         (json!({"token_endpoint": null}), "`token_endpoint` is missing"),
         (json!({"token_endpoint": "http://a/t"}), "`token_endpoint` is not an https address"),
@@ -89,13 +89,16 @@ fn endpoints_are_checked() {
         assert_eq!(server(&changes).unwrap_err(), message);
     }
     assert!(server(&json!({"code_challenge_methods_supported": ["plain", "S256"]})).is_ok());
-    for (methods, wants_basic) in [
-        (json!(["none"]), false),
-        (json!(["client_secret_basic"]), true),
-        (json!(["client_secret_basic", "client_secret_post"]), false),
+    let long = server(&json!({"token_endpoint_auth_methods_supported": "x".repeat(10_000)}));
+    assert!(long.unwrap_err().len() < 400, "a text of the server in an error is limited");
+    for (methods, expected) in [
+        (json!(["none", "client_secret_basic"]), NO_SECRET),
+        (json!(["client_secret_basic"]), BASIC_SECRET),
+        (json!(["client_secret_basic", "client_secret_post"]), SECRET_IN_FORM),
+        (json!(["private_key_jwt"]), NO_SECRET),
     ] {
         let read = server(&json!({"token_endpoint_auth_methods_supported": methods})).unwrap();
-        assert_eq!(read.wants_basic, wants_basic);
+        assert_eq!(read.client_method, expected);
     }
 }
 
