@@ -44,6 +44,12 @@ enum Kind {
         #[arg(long, default_value_t = 10_000, value_name = "N")]
         turns: u32,
     },
+    /// Cost of MCP servers: for the first request, for a call and for an idle session
+    Servers {
+        /// Fewer runs
+        #[arg(long)]
+        quick: bool,
+    },
     /// The connection to an editor, beside Gemini CLI's: start, memory, cost of text, delays
     Editors {
         /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
@@ -75,6 +81,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     let build = process::build(root, PROFILE)?;
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
+        (Some(Kind::Servers { quick }), _) => servers(root, &build, *quick),
         (Some(Kind::Editors { quick }), _) => editors(root, &build, *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
         (None, None) => {
@@ -123,6 +130,12 @@ fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
     let mut command = process::python(root, "bench/editors.py");
     command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
     command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
+    command
+}
+
+fn servers(root: &Path, build: &process::Build, quick: bool) -> Command {
+    let mut command = process::python(root, "bench/servers.py");
+    command.arg("--binary").arg(&build.pollux).args(quick.then_some("--quick"));
     command
 }
 
