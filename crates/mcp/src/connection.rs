@@ -192,7 +192,7 @@ impl Connection {
         let connection = http_connection(config, remote, surroundings)?;
         let transport =
             SseTransport::connect(connection, &remote.url).await.map_err(|error| match error {
-                HttpFailure::Unauthorized => ConnectError::Unauthorized,
+                HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
                 other => ConnectError::Failed(other.to_string()),
             })?;
         let service = serve_client(handler, transport).await;
@@ -379,7 +379,6 @@ fn refusal(error: &ClientInitializeError) -> ConnectError {
         return unreachable_by(failure);
     }
     match cause.downcast_ref::<StreamableHttpError<HttpFailure>>() {
-        Some(StreamableHttpError::AuthRequired(_)) => ConnectError::Unauthorized,
         Some(StreamableHttpError::Client(failure)) => unreachable_by(failure),
         Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
             ConnectError::Failed(text.to_string())
@@ -391,7 +390,7 @@ fn refusal(error: &ClientInitializeError) -> ConnectError {
 /// Returns the error of a request.
 fn unreachable_by(failure: &HttpFailure) -> ConnectError {
     match failure {
-        HttpFailure::Unauthorized => ConnectError::Unauthorized,
+        HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
         other => ConnectError::Failed(other.to_string()),
     }
 }

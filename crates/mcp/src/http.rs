@@ -15,8 +15,7 @@ use pollux_net::{HttpClient, HttpRequest, Response};
 use pollux_protocol::plain_text::one_line;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError,
-    StreamableHttpPostResponse,
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
 use tokio_util::sync::CancellationToken;
@@ -53,8 +52,8 @@ pub(crate) enum HttpFailure {
         message: String,
     },
     /// The server wants the user to sign in.
-    #[error("HTTP 401: the server requires authentication")]
-    Unauthorized,
+    #[error("HTTP 401: the server requires authentication. Sign in: /mcp auth {0}")]
+    Unauthorized(String),
     /// The token of the user lacks a permission.
     #[error(
         "HTTP 403: the server requires more permissions than you have granted. Sign in again to \
@@ -138,10 +137,11 @@ impl HttpConnection {
                 is_repeated = true;
                 continue;
             }
+            let server = tokens.server().to_owned();
             return Err(if challenge.lacks_scope && token.is_some() {
-                HttpFailure::LacksPermission(tokens.server().to_owned())
+                HttpFailure::LacksPermission(server)
             } else {
-                HttpFailure::Unauthorized
+                HttpFailure::Unauthorized(server)
             });
         }
     }
@@ -276,13 +276,6 @@ fn parse(uri: &str) -> Result<Url, Failure> {
     Url::parse(uri).map_err(|_| Failure::Client(HttpFailure::Address(uri.to_owned())))
 }
 
-fn failure(failure: HttpFailure) -> Failure {
-    match failure {
-        HttpFailure::Unauthorized => Failure::AuthRequired(AuthRequiredError::new(String::new())),
-        other => Failure::Client(other),
-    }
-}
-
 impl StreamableHttpClient for HttpConnection {
     type Error = HttpFailure;
 
@@ -296,7 +289,7 @@ impl StreamableHttpClient for HttpConnection {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let in_session = session_id.is_some();
         let headers = request_headers(session_id, auth_header, custom_headers);
-        let response = self.post(parse(&uri)?, &message, headers).await.map_err(failure)?;
+        let response = self.post(parse(&uri)?, &message, headers).await.map_err(Failure::Client)?;
         let status = response.status();
         let awaits_answer = matches!(message, JsonRpcMessage::Request(_));
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -312,7 +305,7 @@ impl StreamableHttpClient for HttpConnection {
         }
         if !has_type(&response, JSON) {
             if !status.is_success() {
-                return Err(failure(Self::refused(response).await));
+                return Err(Failure::Client(Self::refused(response).await));
             }
             if !awaits_answer {
                 return Ok(StreamableHttpPostResponse::Accepted);
@@ -321,7 +314,7 @@ impl StreamableHttpClient for HttpConnection {
             let given = given.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
             return Err(Failure::UnexpectedContentType(given));
         }
-        let body = whole_message(response).await.map_err(failure)?;
+        let body = whole_message(response).await.map_err(Failure::Client)?;
         match self.reader.read(&body) {
             // An error response may carry the reason as a message of the protocol.
             Ok(read) if status.is_success() || matches!(read, JsonRpcMessage::Error(_)) => {
@@ -347,7 +340,7 @@ impl StreamableHttpClient for HttpConnection {
         let headers = request_headers(Some(session_id), auth_header, custom_headers);
         let sent = self.send(Method::DELETE, parse(&uri)?, headers, Vec::new()).await;
         // A server need not support this, and nothing depends on it.
-        sent.map(drop).map_err(failure)
+        sent.map(drop).map_err(Failure::Client)
     }
 
     fn get_stream(
@@ -364,13 +357,13 @@ impl StreamableHttpClient for HttpConnection {
         async move {
             let url = parse(&uri)?;
             let response =
-                self.send(Method::GET, url, headers, Vec::new()).await.map_err(failure)?;
+                self.send(Method::GET, url, headers, Vec::new()).await.map_err(Failure::Client)?;
             let status = response.status();
             if matches!(status, StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND) {
                 return Err(Failure::ServerDoesNotSupportSse);
             }
             if !status.is_success() {
-                return Err(failure(Self::refused(response).await));
+                return Err(Failure::Client(Self::refused(response).await));
             }
             if !has_type(&response, EVENTS) {
                 return Err(Failure::ServerDoesNotSupportSse);

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
-use pollux_testkit::{CapturedRequest, ModelReply, reply, write_executable};
+use pollux_testkit::{CapturedRequest, ModelReply, ReplyContent, reply, write_executable};
 use serde_json::{Value, json};
 
 use super::line::Talk;
@@ -129,6 +129,36 @@ fn a_code_is_pasted_and_the_token_used_until_it_is_removed() {
         assert_eq!(run.assert_code(code).stdout_text(), message);
         assert!(!tokens(&stage).exists());
     }
+}
+
+#[test]
+fn a_token_that_ends_during_a_session_is_named_to_the_model() {
+    let stage = stage_with(&json!({}));
+    let base = stage.server.url();
+    let kept = json!([{
+        "serverName": "web", "token": {"accessToken": "A1", "refreshToken": "gone"},
+        "clientId": "cid", "tokenUrl": format!("{base}/token"),
+        "mcpServerUrl": format!("{base}/mcp"), "updatedAt": 1,
+    }]);
+    fs::write(tokens(&stage), kept.to_string()).unwrap();
+    let refused = json!({"error": "invalid_grant"}).to_string();
+    let refused = move |_: &CapturedRequest| {
+        reply().status(400, ReplyContent::of("application/json", &refused))
+    };
+    stage.server.route("/token", refused);
+    stage.server.route("/mcp", |request| {
+        if request.body["method"] == "tools/call" {
+            reply().status(401, "")
+        } else {
+            answer(request)
+        }
+    });
+    stage.server.stream(reply().call("mcp_web_look", json!({})));
+    stage.server.stream(reply().text("done"));
+    stage.pollux(&["-y", "-p", "go"]).run().assert_code(0);
+    let response = stage.response();
+    assert!(response.contains("requires authentication. Sign in: /mcp auth web"), "{response}");
+    assert!(!tokens(&stage).exists(), "the grant is not valid");
 }
 
 #[test]
