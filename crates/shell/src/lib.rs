@@ -71,7 +71,7 @@ pub use output::{BINARY_NOTICE, Output, OutputLimits, TRUNCATION_WARNING, plain}
 pub use piped::{PipedCommand, PipedOutcome, run_piped};
 pub use redaction::{Redaction, redact};
 pub use run::{Ran, run, run_or_hand_over};
-pub use script::{quoted, strip_wrapper};
+pub use script::{CannotQuote, quoted, strip_wrapper, with_argument};
 pub use sessions::reap_all;
 pub use shell::{Dialect, Shell};
 pub use spec::{ChildSpec, Confinement, Program};

@@ -4,6 +4,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+mod argument;
+
+pub use argument::{CannotQuote, with_argument};
+
 /// Shells that models often call with `-c`, although a shell runs the command anyway.
 const POSIX_SHELLS: &[&str] = &["sh", "bash", "zsh"];
 const POWERSHELLS: &[&str] = &["powershell", "powershell.exe", "pwsh", "pwsh.exe"];
