@@ -174,7 +174,7 @@ class Scene:
         error."""
         with ScriptedServer(self.script(), keep_requests=True) as server:
             run = subprocess.run(
-                self.command("--prompt", "go", *more),
+                self.command("--prompt", self.fixture.prompt, *more),
                 cwd=self.project,
                 env=self.environment(server.port),
                 stdin=subprocess.DEVNULL,

@@ -47,6 +47,8 @@ class Fixture:
     is_offer: bool = False
     # True if there is something to approve.
     asked: bool = True
+    # Prompt of the user.
+    prompt: str = "go"
     # True if a request to the model is a canary, too: then the run must not begin.
     silent_model: bool = False
 
@@ -172,7 +174,7 @@ def fixtures():
         ),
         Fixture(
             "a custom command that runs programs", "PR#2686",
-            {".gemini/commands/tidy.toml": "prompt = 'Tidy: !{{hit} v1}'\n"}, live="later", asked=False,
+            {".gemini/commands/tidy.toml": "prompt = 'Tidy: !{{hit} v1}'\n"}, arguments=("--yolo",), prompt="/tidy",
         ),
         Fixture(
             "a subagent with a server of its own", "TrustFall",
@@ -352,7 +354,7 @@ def fixtures():
             ".gemini/commands/loop": "-> .",
             ".gemini/skills/loop": "-> ..",
             ".gemini/commands/broken.toml": "prompt = \x1b[2K '!{{hit} v1}",
-        }, live="later", asked=False),
+        }, live="later"),
     ]
 
 

@@ -8,7 +8,9 @@ use pollux_protocol::{
 };
 use tokio::sync::mpsc;
 
+use crate::command_calls::ScheduledCalls;
 use crate::outlet::Outlet;
+use crate::services::AgentServices;
 
 /// Run of one slash command. Its events and output carry its id.
 pub(crate) struct CommandRun {
@@ -21,6 +23,8 @@ pub(crate) struct CommandRun {
     pub(crate) cancel: CancellationToken,
     pub(crate) ops: OpSender,
     pub(crate) operator: Arc<dyn Operator>,
+    /// Services for calls of the command.
+    pub(crate) services: AgentServices,
     pub(crate) session: SessionView,
     /// Outlet of the session.
     pub(crate) outlet: Outlet,
@@ -37,7 +41,7 @@ impl CommandRun {
             measure(&outlet, command.name(), matches!(end, Some(Ok(_))));
             end
         } else {
-            Some(Err(CommandError(self.session.commands.unknown(&self.name))))
+            Some(Err(CommandError(self.session.commands.get().unknown(&self.name))))
         };
         let (outcome, ended) = match end {
             Some(Ok(Some(op))) if op.id().is_some() => {
@@ -64,6 +68,13 @@ impl CommandRun {
         outlet: &Outlet,
     ) -> Result<Option<Op>, CommandError> {
         let (lines, mut output) = mpsc::unbounded_channel();
+        let calls = ScheduledCalls {
+            services: self.services,
+            outlet: outlet.clone(),
+            model: self.session.model.clone(),
+            id: self.id.clone(),
+            cancel: self.cancel.clone(),
+        };
         let context = CommandContext {
             id: self.id,
             name: self.name,
@@ -71,6 +82,7 @@ impl CommandRun {
             cancel: self.cancel,
             ops: self.ops,
             operator: self.operator,
+            calls: Arc::new(calls),
             // The receiver lives as long as the command.
             output: Arc::new(move |text| drop(lines.send(text))),
             session: self.session,

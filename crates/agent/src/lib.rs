@@ -15,6 +15,7 @@ mod agent_loop;
 mod answer_form;
 mod budget;
 mod chat;
+mod command_calls;
 mod commands;
 pub mod compression;
 mod conseca;

@@ -120,6 +120,16 @@ impl Accepted {
         of_kind.map(|(_, _, hash)| hash.as_str())
     }
 
+    /// Returns true if an item of this kind and name may take effect, with some content.
+    pub fn names(&self, kind: &str, name: &str) -> bool {
+        self.everything || self.items.iter().any(|(own, known, _)| own == kind && known == name)
+    }
+
+    /// Accepts a further item, with exactly this content.
+    pub fn add(&mut self, item: &ConsentItem) {
+        self.items.insert(identity(item));
+    }
+
     /// Returns true if this item may take effect.
     pub fn accepts(&self, item: &ConsentItem) -> bool {
         self.everything || self.items.contains(&identity(item))

@@ -20,6 +20,7 @@ pub mod assign;
 pub mod auth;
 pub mod consent;
 pub mod context;
+pub mod custom_commands;
 pub mod dotenv;
 pub mod edit;
 pub mod environment;

@@ -92,7 +92,7 @@ pub(crate) struct Launch<'a> {
     /// Statistics so far.
     pub(crate) statistics: Arc<Statistics>,
     /// The slash commands.
-    pub(crate) commands: CommandSet,
+    pub(crate) commands: Live<CommandSet>,
     /// The hooks, ready to run.
     pub(crate) hooks: Hooks,
     /// Changes to the system instruction that the environment asks for.
@@ -121,8 +121,7 @@ impl Setup {
         let operator = self.operator(&replies);
         let services = self.services(&launch, Arc::clone(&operator), &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
-        let commands = Live::new(commands);
-        let SessionState { toolset, tools, memory, servers, settings, .. } = state;
+        let SessionState { toolset, tools, memory, servers, settings, custom_commands, .. } = state;
         memory.resume(&history);
         let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
@@ -132,6 +131,7 @@ impl Setup {
             let requested = requested_model.clone();
             move || services.side_models(outlet.clone(), String::clone(&requested.get()))
         };
+        custom_commands.check_in_background(&commands, &outlet);
         let parts = AgentParts {
             role: ModelRole::Main,
             requested_model,

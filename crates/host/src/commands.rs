@@ -13,6 +13,7 @@ use crate::platform::node_platform;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
+mod custom;
 mod mcp;
 mod memory;
 mod missing;
@@ -49,12 +50,6 @@ pub fn needs_a_screen(prompt: &str) -> bool {
     name.is_some_and(|name| OF_A_SCREEN.contains(&name))
 }
 
-/// Returns the slash commands of a headless run. `called_as` is the name that the program was
-/// started by.
-pub fn headless(called_as: &str) -> CommandSet {
-    CommandSet::new(general(called_as))
-}
-
 /// Returns the slash commands of a session: all of them if it has a user.
 pub(crate) fn of(
     setup: &Setup,
@@ -63,11 +58,14 @@ pub(crate) fn of(
     hooks: &Hooks,
     state: &SessionState,
 ) -> CommandSet {
-    if setup.is_interactive() {
+    let built_in = if setup.is_interactive() {
         interactive(setup, session_id, statistics, hooks, state)
     } else {
-        headless(&setup.input.called_as)
-    }
+        CommandSet::new(of_every_session(setup, state))
+    };
+    let mut commands = built_in.reserving(missing::built_in_names());
+    state.custom_commands.add_to(&mut commands);
+    commands
 }
 
 fn interactive(
@@ -79,7 +77,7 @@ fn interactive(
 ) -> CommandSet {
     let request = setup.approval_request();
     let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
-    let mut named = general(&setup.input.called_as);
+    let mut named = of_every_session(setup, state);
     named.push(Arc::new(shell::UserShell::new(setup)));
     named.push(Arc::new(session::Clear));
     named.push(Arc::new(session::Compress));
@@ -94,7 +92,7 @@ fn interactive(
         named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
-    CommandSet::new(named).explained_by(missing::explainer(setup.command_folders()))
+    CommandSet::new(named).explained_by(missing::explainer())
 }
 
 fn model(setup: &Setup) -> session::Model {
@@ -117,8 +115,11 @@ fn continuations<W: Into<String>>(
     words.into_iter().map(Into::into).filter(|word: &String| word.starts_with(partial)).collect()
 }
 
-fn general(called_as: &str) -> Vec<Arc<dyn Command>> {
-    vec![Arc::new(About { called_as: called_as.to_owned() }), Arc::new(Quit), Arc::new(Help)]
+/// Returns the commands of a session with and without a user.
+fn of_every_session(setup: &Setup, state: &SessionState) -> Vec<Arc<dyn Command>> {
+    let commands = custom::Commands(Arc::clone(&state.custom_commands));
+    let about = About { called_as: setup.input.called_as.clone() };
+    vec![Arc::new(about), Arc::new(Quit), Arc::new(Help), Arc::new(commands)]
 }
 
 fn line(command: &dyn Command) -> String {
@@ -200,7 +201,8 @@ impl Command for Help {
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
         // The line of `/help` itself comes last.
-        let others = context.session.commands.iter().filter(|other| other.name() != self.name());
+        let commands = context.session.commands.get();
+        let others = commands.iter().filter(|other| other.name() != self.name());
         let lines: Vec<String> = others.map(|command| line(command.as_ref())).collect();
         context.say(format!("{}\n{}", lines.join("\n"), line(self)));
         Ok(None)

@@ -11,7 +11,7 @@ use pollux_protocol::Notices;
 use serde_json::Value;
 
 /// Kinds of consent items that do not take effect in this version, whatever the user answers.
-pub(crate) const CONSENT_KINDS: [&str; 3] = [kinds::CUSTOM_COMMAND, kinds::SUBAGENT, kinds::SKILL];
+pub(crate) const CONSENT_KINDS: [&str; 2] = [kinds::SUBAGENT, kinds::SKILL];
 
 /// Beginnings of the keys of settings that only change the appearance, the editor or updates.
 const COSMETIC: [&str; 15] = [
@@ -49,12 +49,7 @@ struct Definitions {
     is_one: fn(&Path) -> bool,
 }
 
-const DEFINITIONS: [Definitions; 4] = [
-    Definitions {
-        plural: "custom commands",
-        folders: &[".gemini/commands"],
-        is_one: |path| has_extension(path, "toml") || is_kind(path, EntryKind::Directory),
-    },
+const DEFINITIONS: [Definitions; 3] = [
     Definitions {
         plural: "skills",
         folders: &[".gemini/skills", ".agents/skills"],
@@ -157,33 +152,6 @@ fn is_kind(path: &Path, kind: EntryKind) -> bool {
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
-}
-
-/// Returns the folders with custom commands, the project's before the user's.
-pub(crate) fn command_folders(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<PathBuf> {
-    let own = cwd.join(pollux_config::GEMINI_DIR);
-    let trusted = loaded.trust.is_trusted().then_some(own);
-    let folders = trusted.into_iter().chain([places.gemini_dir()]);
-    folders.map(|folder| folder.join("commands")).collect()
-}
-
-/// Returns the file of the custom command with this name in the first of the folders that has it.
-pub(crate) fn custom_command(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
-    let parts: Vec<&str> = name.split(':').collect();
-    if parts.iter().any(|part| part.is_empty() || part.contains(['/', '\\']) || *part == "..") {
-        return None;
-    }
-    let mut path: PathBuf = parts.iter().collect();
-    path.as_mut_os_string().push(".toml");
-    folders.iter().map(|folder| folder.join(&path)).find(|path| is_kind(path, EntryKind::File))
-}
-
-/// Returns the message for a custom command that is called.
-pub(crate) fn custom_command_message(file: &Path) -> String {
-    format!(
-        "Custom commands are not available in this version of Pollux yet, so {} cannot run.",
-        file.display()
-    )
 }
 
 #[cfg(test)]

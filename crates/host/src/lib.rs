@@ -18,6 +18,7 @@ mod closing;
 pub mod commands;
 mod consent;
 mod credentials;
+mod custom_commands;
 mod discovery;
 pub mod hooks;
 mod host;

@@ -6,14 +6,13 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_agent::{PinnedContext, Spending};
 use pollux_protocol::{
-    ApprovalMode, CommandSet, ModelListing, Models, Part, PreparedSession, PromptSource,
+    ApprovalMode, CommandSet, Live, ModelListing, Models, Part, PreparedSession, PromptSource,
     ResumedState, RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
 };
 
 use crate::assemble::Launch;
 use crate::commands;
 use crate::host::blocking;
-use crate::idle;
 use crate::prompt::SystemPromptOverrides;
 use crate::references::Expander;
 use crate::reports;
@@ -81,7 +80,7 @@ impl Prepared {
             session_id: &id,
             history,
             statistics,
-            commands,
+            commands: Live::new(commands),
             hooks,
             overrides,
             spending,
@@ -161,17 +160,7 @@ impl PreparedSession for Prepared {
         source: PromptSource,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let setup = Arc::clone(&self.setup);
-        Box::pin(async move {
-            let parts = Expander::new(&setup, source).expand(&prompt).await?;
-            // A built-in command takes precedence over a custom one.
-            let is_built_in = commands::headless(&setup.input.called_as).find(&prompt).is_some();
-            match setup.custom_command(&prompt).filter(|_| !is_built_in) {
-                Some(path) => {
-                    Err(SessionFailure::Input(idle::custom_command_message(&path)).into())
-                }
-                None => Ok(parts),
-            }
-        })
+        Box::pin(async move { Ok(Expander::new(&setup, source).expand(&prompt).await?) })
     }
 
     async fn start(self: Box<Self>) -> Result<Box<dyn RunningSession>, SessionsError> {

@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Workspace};
 use pollux_mcp::Servers;
-use pollux_protocol::{Files, Live, Notices, Part, PromptSource, SessionFailure};
+use pollux_protocol::{Body, Files, Live, Notices, Part, PromptSource, SessionFailure};
 use pollux_tools::{FileContent, FileReader, FileSearch};
 
 use crate::setup::Setup;
 
 mod at_path;
 mod completion;
+mod insertion;
 mod report;
 mod resolver;
 mod resources;
@@ -352,6 +353,24 @@ impl References<'_> {
         report: &mut Report,
     ) -> Result<Vec<Part>, ReferenceError> {
         let mut parts = Vec::new();
+        for (label, mut body) in self.contents(files, report)? {
+            if let Body::Text(text) = &mut body.body {
+                *text = trim(text).to_owned();
+            }
+            parts.push(Part::text(format!("\nContent from @{label}:\n")));
+            parts.push(body);
+        }
+        parts.extend(report.for_model.iter().map(|message| Part::text(format!("\n{message}"))));
+        Ok(parts)
+    }
+
+    /// Returns label and content of each file that may be sent.
+    fn contents<'f>(
+        &self,
+        files: &'f BTreeMap<PathBuf, Wanted>,
+        report: &mut Report,
+    ) -> Result<Vec<(&'f str, Part)>, ReferenceError> {
+        let mut contents = Vec::new();
         let mut reader = FileReader::new(self.workspace, self.files);
         let mut left_out: Vec<&str> = Vec::new();
         for (path, Wanted { label, named }) in files {
@@ -362,7 +381,7 @@ impl References<'_> {
             let body = match reader.read(path, label, *named) {
                 Ok(FileContent::Text(file)) => {
                     report.text(label, &file);
-                    Part::text(trim(&file.text))
+                    Part::text(file.text)
                 }
                 Ok(FileContent::Media(part)) => {
                     report.media(label);
@@ -389,12 +408,10 @@ impl References<'_> {
                     continue;
                 }
             };
-            parts.push(Part::text(format!("\nContent from @{label}:\n")));
-            parts.push(body);
+            contents.push((label.as_str(), body));
         }
         report.left_out(&left_out);
-        parts.extend(report.for_model.iter().map(|message| Part::text(format!("\n{message}"))));
-        Ok(parts)
+        Ok(contents)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settings of a run, read and validated before anything starts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -123,6 +123,8 @@ pub struct Setup {
     pub mode: ApprovalMode,
     /// Model, by name or alias.
     pub model: String,
+    /// Items of the project that may take effect.
+    pub(crate) accepted: Accepted,
     pub(crate) telemetry: TelemetrySettings,
     /// Time at which the settings began to be read.
     pub(crate) began: Timestamp,
@@ -161,7 +163,20 @@ impl Setup {
         let workspace = workspace::read(request, &loaded, &places, &project, &protected);
         let rules = rules::read(options, &loaded, &places, request, &agreed)?;
         let workspace = Live::new(workspace);
-        Ok(Self { input, places, loaded, project, workspace, rules, mode, model, telemetry, began })
+        let accepted = agreed;
+        Ok(Self {
+            input,
+            places,
+            loaded,
+            project,
+            workspace,
+            rules,
+            mode,
+            model,
+            accepted,
+            telemetry,
+            began,
+        })
     }
 
     /// True if a user can answer questions.
@@ -178,16 +193,5 @@ impl Setup {
     /// Returns true if the settings ask for JSON output.
     pub(crate) fn is_json_configured(&self) -> bool {
         self.loaded.settings.text("output.format") == Some("json")
-    }
-
-    /// Returns the file of the custom command that a prompt calls. This version cannot run it.
-    pub(crate) fn custom_command(&self, prompt: &str) -> Option<PathBuf> {
-        let name = prompt.strip_prefix('/')?.split_whitespace().next()?;
-        idle::custom_command(name, &self.command_folders())
-    }
-
-    /// Returns the folders with custom commands.
-    pub(crate) fn command_folders(&self) -> Vec<PathBuf> {
-        idle::command_folders(&self.loaded, &self.places, &self.input.request.folder)
     }
 }

@@ -7,6 +7,7 @@ use pollux_policy::Policy;
 use pollux_protocol::{ApprovalMode, Live};
 use pollux_tools::{Reporter, ToolContext};
 
+use crate::custom_commands::CustomCommands;
 use crate::memory::Memory;
 use crate::reload::LiveSettings;
 use crate::servers::SessionServers;
@@ -28,6 +29,8 @@ pub(crate) struct SessionState {
     pub(crate) memory: Arc<Memory>,
     /// MCP servers.
     pub(crate) servers: Arc<SessionServers>,
+    /// Custom commands.
+    pub(crate) custom_commands: Arc<CustomCommands>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
 }
@@ -46,6 +49,7 @@ impl SessionState {
             policy: Live::new(setup.policy(session_id)),
             toolset: Live::new(Toolset::new(setup.builtin_tools(&tools))),
             servers: Arc::new(SessionServers::new(setup, session_id)),
+            custom_commands: Arc::new(CustomCommands::new(setup, &tools)),
             settings: LiveSettings::new(setup),
             mode,
             tools,

@@ -7,7 +7,7 @@ use pollux_protocol::{
     ConfinementLevel, Confirmation, ConfirmationKind, Question, QuestionOutcome, QuestionSubject,
 };
 
-use crate::consent::trust_lines;
+use crate::consent::{ConsentSheet, trust_lines};
 use crate::narration::cut;
 use crate::tone::{Tone, TonedLine};
 
@@ -176,14 +176,17 @@ fn subject(question: &Question, folder: &Path) -> Vec<String> {
             format!("  A potential loop was detected. {}", visible(details)),
         ],
         QuestionSubject::Trust(request) => trust_lines(request),
-        // A `ConsentSheet` describes these items.
-        QuestionSubject::Consent(_) => Vec::new(),
         QuestionSubject::SignIn { text } | QuestionSubject::Request { text } => {
             text.lines().map(visible).collect()
         }
         QuestionSubject::Form(form) => asked_by(&form.source, &form.message, None),
         QuestionSubject::Address(asked) => {
             asked_by(&asked.source, &asked.message, Some(&asked.url))
+        }
+        QuestionSubject::Consent(items) => {
+            let text = ConsentSheet::new(items).text();
+            let title = "Question: Consent".to_owned();
+            std::iter::once(title).chain(text.lines().skip(1).map(str::to_owned)).collect()
         }
     }
 }

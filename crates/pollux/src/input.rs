@@ -70,7 +70,6 @@ impl Input {
     /// cannot be called.
     pub(crate) async fn open(
         session: Box<dyn PreparedSession>,
-        called_as: &str,
         typed: &str,
         prompt: String,
     ) -> Result<(Self, Box<dyn RunningSession>), Failure> {
@@ -85,7 +84,9 @@ impl Input {
             let input = Self::of_text(prompt, parts.await?);
             return Ok((input, session.start().await?));
         }
-        refuse_unsupported(&prompt, &commands::headless(called_as))?;
+        if commands::needs_a_screen(&prompt) {
+            return Err(unsupported());
+        }
         let session = session.start().await?;
         match Self::calling(&session.handle().commands().get(), prompt, parts).await {
             Ok(input) => Ok((input, session)),
@@ -112,6 +113,7 @@ impl Input {
             Some((found, _)) if found.is_prompt() => {
                 return Ok(Self { command, parts: Vec::new(), display: None });
             }
+            Some((found, _)) if found.needs_user() => return Err(unsupported()),
             Some(_) => {}
             None => {
                 if let Some(obstacle) = called_name(&prompt).and_then(|name| known.obstacle(name)) {
@@ -175,15 +177,6 @@ fn may_call_command(prompt: &str) -> bool {
 /// Returns the first word of a prompt without its slash.
 fn called_name(prompt: &str) -> Option<&str> {
     prompt.strip_prefix('/')?.split_whitespace().next()
-}
-
-/// Refuses a prompt that calls a built-in command that needs a user at the terminal.
-fn refuse_unsupported(prompt: &str, built_in: &CommandSet) -> Result<(), Failure> {
-    let needs_user = match built_in.find(prompt) {
-        Some((command, _)) => command.needs_user(),
-        None => commands::needs_a_screen(prompt),
-    };
-    if needs_user { Err(unsupported()) } else { Ok(()) }
 }
 
 /// Returns Gemini CLI's message for a command whose result needs a user at the terminal.

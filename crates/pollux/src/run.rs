@@ -263,7 +263,7 @@ async fn work(
     let (mut output, mut out) = (form(format, arguments.keeps_escapes()), Stdout::default());
     let (model, mode) = (prepared.facts().model.clone(), prepared.facts().mode);
     output.begin(&mut out, &Opening { session_id: &id, model: &model, prompt: &prompt });
-    let opened = unless_signalled(signals, Input::open(prepared, called_as, &typed, prompt));
+    let opened = unless_signalled(signals, Input::open(prepared, &typed, prompt));
     let (input, session) = match opened.await {
         Ok(opened) => opened,
         Err(failure) => {

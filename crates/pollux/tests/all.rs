@@ -24,6 +24,7 @@ mod suite {
     mod consent;
     mod consent_at_the_terminal;
     mod conversation;
+    mod custom_commands;
     mod demo;
     mod dialects;
     mod discovered;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::{
-    ApprovalMode, CancellationToken, Op, Operator, Origin, PromptId, Question, QuestionChoice,
-    QuestionReply, QuestionSubject,
+    ApprovalMode, Args, CancellationToken, FinishedCall, Live, Op, Operator, Origin, PromptId,
+    Question, QuestionChoice, QuestionReply, QuestionSubject, Tool,
 };
 
 mod prompt_command;
@@ -42,13 +42,26 @@ pub struct SessionView {
     /// Model that was requested: a name, an alias or `auto`.
     pub model: String,
     /// Commands of the session.
-    pub commands: Arc<CommandSet>,
+    pub commands: Live<CommandSet>,
 }
 
 /// Function that sends an operation to the agent.
 pub type OpSender = Arc<dyn Fn(Op) + Send + Sync>;
 /// Function that shows text to the user immediately.
 pub type CommandOutput = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Calls of tools that a command makes.
+#[async_trait]
+pub trait CommandCalls: Send + Sync {
+    /// Runs one call to its end, under the rules for calls of the model: the policy decides about
+    /// it, hooks see it, the user may be asked, and its processes are confined.
+    ///
+    /// # Errors
+    /// The message about a call that could not be handled. A call that was refused or has failed is
+    /// a result.
+    async fn run(&self, tool: Arc<dyn Tool>, args: Args)
+    -> Result<Arc<FinishedCall>, CommandError>;
+}
 
 /// Everything that a command may use while it runs.
 pub struct CommandContext {
@@ -65,6 +78,8 @@ pub struct CommandContext {
     pub ops: OpSender,
     /// Asks the user questions; see [`CommandContext::ask`].
     pub operator: Arc<dyn Operator>,
+    /// Runs calls of tools.
+    pub calls: Arc<dyn CommandCalls>,
     /// Shows text to the user, in any number of pieces.
     pub output: CommandOutput,
     /// State of the session.

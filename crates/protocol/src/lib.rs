@@ -69,8 +69,8 @@ pub use budget::{
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
 pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
 pub use command::{
-    Command, CommandContext, CommandError, CommandExplainer, CommandOutcome, CommandOutput,
-    CommandSet, CommandSource, OpSender, PromptCommand, RenamedCommand, SessionView,
+    Command, CommandCalls, CommandContext, CommandError, CommandExplainer, CommandOutcome,
+    CommandOutput, CommandSet, CommandSource, OpSender, PromptCommand, RenamedCommand, SessionView,
 };
 pub use compression::{Compression, CompressionReport, CompressionStatus, Shortened, Summary};
 pub use confinement::{CallConfinement, ConfinementLevel};

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use pollux_protocol::{
-    ApprovalMode, CancellationToken, Command, CommandContext, CommandError, CommandSet, Op,
-    QuestionOutcome, SessionView,
+    ApprovalMode, Args, CancellationToken, Command, CommandCalls, CommandContext, CommandError,
+    FinishedCall, Live, Op, QuestionOutcome, SessionView, Tool,
 };
 
 use crate::ScriptedOperator;
@@ -32,12 +33,13 @@ pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTra
         cancel: CancellationToken::new(),
         ops: Arc::new(move |op| sent.lock().unwrap().push(op)),
         operator: Arc::new(ScriptedOperator::answering(QuestionOutcome::Cancel)),
+        calls: Arc::new(NoCalls),
         output: Arc::new(move |text| said.lock().unwrap().push(text)),
         session: SessionView {
             session: "session".into(),
             mode: ApprovalMode::Default,
             model: "model".to_owned(),
-            commands: Arc::new(CommandSet::default()),
+            commands: Live::default(),
         },
     };
     let end = command.run(context).await;
@@ -49,4 +51,18 @@ pub async fn trace_command(command: &dyn Command, arguments: &str) -> CommandTra
 pub async fn run_command(command: &dyn Command, arguments: &str) -> String {
     let CommandTrace { output, end, .. } = trace_command(command, arguments).await;
     end.map_or_else(|error| format!("error: {error}"), |_| output.join("\n"))
+}
+
+/// Refuses every call.
+struct NoCalls;
+
+#[async_trait]
+impl CommandCalls for NoCalls {
+    async fn run(
+        &self,
+        _tool: Arc<dyn Tool>,
+        _args: Args,
+    ) -> Result<Arc<FinishedCall>, CommandError> {
+        Err(CommandError("This command cannot make calls.".to_owned()))
+    }
 }

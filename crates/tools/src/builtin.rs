@@ -33,6 +33,12 @@ use crate::web_fetch::WebFetchTool;
 use crate::write_file::WriteFileTool;
 use crate::write_todos::WriteTodosTool;
 
+/// Returns the tool that runs the commands which a custom command inserts into its prompt. It has
+/// the name and the effects of `run_shell_command`; its result is the output alone.
+pub fn inserted_command(context: &Arc<ToolContext>) -> Arc<dyn Tool> {
+    Arc::new(RunShellCommandTool::inserting(Arc::clone(context)))
+}
+
 /// Returns the built-in tools, in the order in which they are declared to models.
 pub fn builtin(context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![

@@ -37,6 +37,7 @@ const PAGES: &[(&str, &str)] = &[
     ("getting-started.md", include_str!("../../../docs/getting-started.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("line-mode.md", include_str!("../../../docs/line-mode.md")),
+    ("commands.md", include_str!("../../../docs/commands.md")),
     ("mcp.md", include_str!("../../../docs/mcp.md")),
     ("migrating.md", include_str!("../../../docs/migrating.md")),
     ("models.md", include_str!("../../../docs/models.md")),

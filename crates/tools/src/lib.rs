@@ -53,7 +53,7 @@ mod web_page;
 mod write_file;
 mod write_todos;
 
-pub use builtin::builtin;
+pub use builtin::{builtin, inserted_command};
 pub use citations::{OffsetUnit, cite};
 pub use completion::{BackgroundCompletion, BackgroundEnd, Reporter};
 pub use context::{ContextLookup, SandboxInputs, ToolContext, ToolOptions};

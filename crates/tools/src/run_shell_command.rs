@@ -50,11 +50,30 @@ const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 pub(crate) struct RunShellCommandTool {
     context: Arc<ToolContext>,
     schema: Schema,
+    form: ResultForm,
+}
+
+/// Form of the result of a command that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ResultForm {
+    /// A report for the model that has made the call.
+    Report,
+    /// The output alone, which a custom command inserts into its prompt.
+    Inserted,
 }
 
 impl RunShellCommandTool {
     /// Creates the tool for a session.
     pub(crate) fn new(context: Arc<ToolContext>) -> Self {
+        Self::with_form(context, ResultForm::Report)
+    }
+
+    /// Creates the tool for the commands that a custom command inserts.
+    pub(crate) fn inserting(context: Arc<ToolContext>) -> Self {
+        Self::with_form(context, ResultForm::Inserted)
+    }
+
+    fn with_form(context: Arc<ToolContext>, form: ResultForm) -> Self {
         let schema = Schema::new(json!({
             "type": "object",
             "properties": {
@@ -87,7 +106,7 @@ impl RunShellCommandTool {
             },
             "required": ["command"]
         }));
-        Self { context, schema }
+        Self { context, schema, form }
     }
 }
 
@@ -180,7 +199,7 @@ impl Tool for RunShellCommandTool {
                 }
             }
         };
-        Ok(Box::new(RunShellCommand { context, folder, params }))
+        Ok(Box::new(RunShellCommand { context, folder, params, form: self.form }))
     }
 }
 
@@ -188,6 +207,7 @@ struct RunShellCommand {
     context: Arc<ToolContext>,
     folder: PathBuf,
     params: Params,
+    form: ResultForm,
 }
 
 #[async_trait]
@@ -261,7 +281,15 @@ impl Invocation for RunShellCommand {
         match self.execute(run, command).await {
             Ok(Ran::Ended(outcome)) => {
                 confined.set_process(outcome.process_group);
-                reported(move || confined.finish(&outcome, report.output(&outcome))).await
+                let (form, command) = (self.form, self.params.command.clone());
+                reported(move || {
+                    let output = match form {
+                        ResultForm::Report => report.output(&outcome),
+                        ResultForm::Inserted => report.inserted(&outcome, &command),
+                    };
+                    confined.finish(&outcome, output)
+                })
+                .await
             }
             Ok(Ran::InBackground(process)) => {
                 self.context.report_end(&process);
@@ -339,7 +367,7 @@ impl RunShellCommand {
         let redaction = redaction.strict_in_actions(&context.environment);
         let environment = pollux_shell::redact(context.environment.clone(), &redaction);
         let credentials: Vec<&str> = context.credentials.iter().map(String::as_str).collect();
-        let in_terminal = context.gives_terminals();
+        let in_terminal = self.form == ResultForm::Report && context.gives_terminals();
         let is_own =
             confinement.level == ConfinementLevel::None && configures_user(&self.params.command);
         let git_config =

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use pollux_protocol::{
     CallInput, CancellationToken, CommandReport, CommandSet, Event, Live, LiveWatch, Measurement,
-    Op, Operator, PromptId, SessionView, Severity,
+    Op, PromptId, SessionView, Severity,
 };
 use tokio::sync::mpsc;
 
@@ -18,6 +18,7 @@ use crate::mode::SessionMode;
 use crate::operator::EventOperator;
 use crate::outlet::Outlet;
 use crate::scheduler::CallInputs;
+use crate::services::AgentServices;
 use crate::steering::Steering;
 use crate::toolset::Toolset;
 
@@ -86,7 +87,7 @@ enum Incoming {
 /// Receiver of operations, and the queue of waiting operations.
 pub(super) struct Desk {
     controls: Controls,
-    operator: Arc<dyn Operator>,
+    services: AgentServices,
     commands: Live<CommandSet>,
     sender: mpsc::WeakUnboundedSender<Op>,
     ops: mpsc::UnboundedReceiver<Op>,
@@ -119,7 +120,7 @@ impl Desk {
         };
         Self {
             controls,
-            operator: Arc::clone(&agent.services().operator),
+            services: agent.services().clone(),
             commands_changed: commands.watch(),
             tools_changed: agent.toolset().watch(),
             commands,
@@ -220,10 +221,9 @@ impl Desk {
         arguments: String,
         cancel: CancellationToken,
     ) -> CommandRun {
-        let commands = self.commands.get();
         let sender = self.sender.clone();
         CommandRun {
-            command: commands.get(&name).cloned(),
+            command: self.commands.get().get(&name).cloned(),
             name,
             id,
             arguments,
@@ -233,12 +233,13 @@ impl Desk {
                     drop(sender.send(op));
                 }
             }),
-            operator: Arc::clone(&self.operator),
+            operator: Arc::clone(&self.services.operator),
+            services: self.services.clone(),
             session: SessionView {
                 session: Arc::clone(&self.controls.outlet.origin().session),
                 mode: self.controls.modes.get(),
                 model: String::clone(&self.controls.model.get()),
-                commands,
+                commands: self.commands.clone(),
             },
             outlet: self.controls.outlet.clone(),
         }

@@ -8,11 +8,12 @@ use pollux_fs::{DirectoryEntry, EntryKind};
 use pollux_protocol::ConsentItem;
 
 use super::{digest, item, kinds};
+use crate::custom_commands::find_commands;
 use crate::{GEMINI_DIR, files};
 
 /// Maximum size of a definition file, in bytes. Larger files are not read.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Maximum depth of folders below a folder of commands, or below a skill.
+/// Maximum depth of folders below a skill.
 const MAX_DEPTH: usize = 8;
 /// Maximum number of files below one folder.
 const MAX_FILES: usize = 500;
@@ -26,7 +27,7 @@ const REPORTED_LINES: usize = 12;
 pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     let own = project.join(GEMINI_DIR);
     let mut listed = Listed::default();
-    listed.commands(&own.join("commands"));
+    listed.commands(project);
     listed.subagents(&own.join("agents"));
     for folder in [own.join("skills"), project.join(".agents").join("skills")] {
         listed.skills(&folder);
@@ -55,19 +56,15 @@ struct Below {
 }
 
 impl Listed {
-    /// Lists every `.toml` file below the folder.
-    fn commands(&mut self, folder: &Path) {
-        let below = files_below(folder);
-        if below.has_more {
-            self.has_more(folder);
-        }
-        for path in below.files.iter().filter(|path| ends_in(path, "toml")) {
-            let Some(text) = self.read(path) else { continue };
-            let relative = path.strip_prefix(folder).unwrap_or(path).with_extension("");
-            let names: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-            let name = format!("/{}", names.join(":"));
-            let detail = command_detail(&text);
-            self.items.push(item(kinds::CUSTOM_COMMAND, &name, detail, text.as_bytes()));
+    /// Lists the custom commands of a project.
+    fn commands(&mut self, project: &Path) {
+        let found = find_commands(&project.join(GEMINI_DIR).join("commands"), Some(project));
+        self.left_out.extend(found.left_out);
+        for file in found.files {
+            match file.read() {
+                Ok(text) => self.items.push(file.item(&text)),
+                Err(error) => self.left_out.push(format!("A definition is disabled: {error}")),
+            }
         }
     }
 
@@ -134,45 +131,6 @@ impl Listed {
             folder.display()
         ));
     }
-}
-
-/// Describes the commands that a custom command would run and the files that it would read.
-fn command_detail(text: &str) -> String {
-    let Ok(table) = text.parse::<toml::Table>() else {
-        return "cannot be read as TOML".to_owned();
-    };
-    let value = |key: &str| table.get(key).and_then(toml::Value::as_str).unwrap_or_default();
-    let prompt = value("prompt");
-    let mut lines: Vec<String> =
-        inserted(prompt, "!{").map(|command| format!("runs: {command}")).collect();
-    lines.extend(inserted(prompt, "@{").map(|path| format!("reads: {path}")));
-    if lines.is_empty() {
-        let first = prompt.trim().lines().next().unwrap_or_default();
-        lines.push(format!("only a prompt: {first}"));
-    }
-    lines.join("\n")
-}
-
-/// Returns each text between `open` and its closing brace.
-fn inserted<'a>(prompt: &'a str, open: &'a str) -> impl Iterator<Item = &'a str> {
-    let mut rest = prompt;
-    std::iter::from_fn(move || {
-        let begin = rest.find(open)? + open.len();
-        let after = &rest[begin..];
-        let mut depth = 1usize;
-        let end = after.char_indices().find_map(|(at, letter)| {
-            match letter {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                _ => {}
-            }
-            (depth == 0).then_some(at)
-        });
-        // An unclosed insertion is shown up to the end of the prompt.
-        let end = end.unwrap_or(after.len());
-        rest = &after[end..];
-        Some(after[..end].trim())
-    })
 }
 
 /// Returns the lines between the first two `---`, unchanged: they name tools, servers and commands.

@@ -170,6 +170,7 @@ fn what_is_not_listed_is_named_and_stays_off() {
     home.trust(&home.work());
     for number in 0..510 {
         home.write(&format!("work/.gemini/commands/c{number:03}.toml"), "prompt = \"x\"");
+        home.write(&format!("work/.gemini/commands/d{number:03}.toml"), "prompt = \"x\"");
         home.write(&format!("work/.gemini/agents/a{number:03}.md"), "---\nname: a\n---\n");
         home.write(&format!("work/.gemini/skills/large/f{number:03}"), "x");
     }
@@ -186,11 +187,11 @@ fn what_is_not_listed_is_named_and_stays_off() {
         names.map(|item| item.name.as_str()).collect()
     };
     assert_eq!(of("skill"), ["small"]);
-    assert_eq!((of("custom command").len(), of("subagent").len()), (499, 500));
-    assert!(of("custom command").contains(&"/c498") && !of("custom command").contains(&"/c499"));
+    assert_eq!((of("custom command").len(), of("subagent").len()), (999, 500));
+    assert!(of("custom command").contains(&"/d488") && !of("custom command").contains(&"/d489"));
     let warnings = found.load(Accepted::only(&items)).unwrap().warnings;
     let reported = |words: &str| warnings.iter().filter(|line| line.contains(words)).count();
-    assert_eq!(reported("The others are disabled"), 2, "{warnings:?}");
+    assert_eq!(reported("The others are "), 2, "{warnings:?}");
     assert_eq!(reported("skills/large is disabled"), 1, "{warnings:?}");
     assert_eq!(reported("a-big-one.toml"), 1, "{warnings:?}");
 }

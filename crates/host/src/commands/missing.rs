@@ -1,20 +1,16 @@
 //! Slash commands of Gemini CLI that this version does not have.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_protocol::CommandExplainer;
 
-use crate::idle;
-
 /// Names of the commands, each with what can be done instead.
-const MISSING: [(&str, &str); 37] = [
+const MISSING: [(&str, &str); 36] = [
     ("agents", ""),
     ("auth", "The key comes from the environment or from ~/.gemini/.env."),
     ("bashes", ""),
     ("bug", ""),
     ("chat", "Sessions are saved without a command: see --list-sessions and --resume."),
-    ("commands", ""),
     ("copy", ""),
     ("corgi", ""),
     ("dir", "Use --include-directories at the start."),
@@ -48,13 +44,31 @@ const MISSING: [(&str, &str); 37] = [
     ("undo", ""),
 ];
 
-/// Returns the function that explains the commands that are missing; `folders` may contain custom
-/// commands.
-pub(super) fn explainer(folders: Vec<PathBuf>) -> CommandExplainer {
-    Arc::new(move |name| {
-        if let Some(file) = idle::custom_command(name, &folders) {
-            return Some(idle::custom_command_message(&file));
-        }
+/// Names of commands that this version has only in some sessions.
+const OF_SOME_SESSIONS: [&str; 12] = [
+    "clear",
+    "commands",
+    "compress",
+    "hooks",
+    "mcp",
+    "memory",
+    "mode",
+    "model",
+    "permissions",
+    "plan",
+    "shell",
+    "stats",
+];
+
+/// Returns the names that no other command may have, so that custom commands have the same names in
+/// every session, and keep them when a later version has more commands.
+pub(super) fn built_in_names() -> impl Iterator<Item = &'static str> {
+    MISSING.into_iter().map(|(name, _)| name).chain(OF_SOME_SESSIONS)
+}
+
+/// Returns the function that explains the commands that are missing.
+pub(super) fn explainer() -> CommandExplainer {
+    Arc::new(|name| {
         let (_, instead) = MISSING.iter().find(|(missing, _)| *missing == name)?;
         let text = format!("/{name} is not available in this version of Pollux yet. {instead}");
         Some(text.trim_end().to_owned())
@@ -69,12 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_explained() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("git")).unwrap();
-        std::fs::write(folder.path().join("git/review.toml"), "").unwrap();
-        let explain = explainer(vec!["/nosuch".into(), folder.path().to_owned()]);
-        let custom = explain("git:review").unwrap();
-        assert!(custom.contains("not available") && custom.contains("review.toml"), "{custom}");
+        let explain = explainer();
         assert_eq!(
             explain("copy").unwrap(),
             "/copy is not available in this version of Pollux yet."

@@ -25,6 +25,18 @@ pub(super) enum Unresolved {
     Unreadable,
 }
 
+impl Unresolved {
+    /// Returns the reason in a few words.
+    pub(super) fn description(&self) -> &'static str {
+        match self {
+            Self::Missing => "no such file",
+            Self::Outside => "not in the workspace, or not open to the model",
+            Self::Ignored => "ignored",
+            Self::Unreadable => "cannot be read",
+        }
+    }
+}
+
 /// Collected facts about the references of a prompt.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Report {
@@ -53,13 +65,7 @@ impl Report {
         if self.unresolved > MAX_UNRESOLVED {
             return;
         }
-        let reason = match reason {
-            Unresolved::Missing => "no such file",
-            Unresolved::Outside => "not in the workspace, or not open to the model",
-            Unresolved::Ignored => "ignored",
-            Unresolved::Unreadable => "cannot be read",
-        };
-        self.warn(format!("@{}: {reason}; sent as text.", cut(name)));
+        self.warn(format!("@{}: {}; sent as text.", cut(name), reason.description()));
     }
 
     /// Records that further names are not resolved.

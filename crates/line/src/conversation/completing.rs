@@ -1,5 +1,6 @@
 //! Completion of a command that is being typed.
 
+use pollux_protocol::plain_text::visible;
 use tokio::task::JoinHandle;
 
 use super::{Conversation, is_command};
@@ -62,10 +63,20 @@ impl Conversation<'_> {
             let end = if is_whole { " " } else { "" };
             self.draft.replace_before(format!("{head}{common}{end}"));
         } else if lines.len() > 1 {
-            let shown: Vec<&str> = lines.iter().take(LISTED).map(String::as_str).collect();
+            let commands = self.setting.handle.commands().get();
+            let described = |line: &String| {
+                let command = commands.get(line.strip_prefix('/')?)?;
+                Some(format!("{line} — {}", visible(command.description())))
+            };
+            let shown = &lines[..lines.len().min(LISTED)];
             let more = lines.len() - shown.len();
-            let more = if more == 0 { String::new() } else { format!("  ({more} more)") };
-            self.page.line(&format!("{}{more}", shown.join("  ")));
+            let more = (more > 0).then(|| format!("({more} more)"));
+            let rows: Option<Vec<String>> = shown.iter().map(described).collect();
+            let listed = match rows {
+                Some(rows) => rows.into_iter().chain(more).collect::<Vec<_>>().join("\n"),
+                None => shown.iter().cloned().chain(more).collect::<Vec<_>>().join("  "),
+            };
+            self.page.line(&listed);
         }
     }
 }

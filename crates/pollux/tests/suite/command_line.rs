@@ -182,20 +182,16 @@ fn configuration_without_effect_is_reported_once() {
     stage.home.settings(&serde_json::json!({
         "general": {"sessionRetention": {"enabled": true}, "checkpointing": {"enabled": true}},
     }));
-    stage.home.user_file("commands/git/commit.toml", "prompt = \"x\"");
-    stage.home.user_file("commands/fix.toml", "prompt = \"x\"");
     stage.home.user_file("skills/release/SKILL.md", "---\nname: release\n---\n");
     stage.home.user_file("../.agents/skills/own/SKILL.md", "---\nname: own\n---\n");
     stage.home.project_file(".agents/skills/shared/SKILL.md", "---\nname: shared\n---\n");
     stage.home.user_file("agents/reviewer.md", "---\nname: reviewer\n---\n");
     stage.home.user_file("extensions/notes/gemini-extension.json", "{}");
-    stage.home.project_file(".gemini/commands/tidy.toml", "prompt = \"x\"");
     let run = stage.pollux(&["-p", "go"]).run();
     run.assert_code(0);
     let lines: Vec<String> = run.stderr_text().lines().map(str::to_owned).collect();
     let [line] = &lines[..] else { panic!("{}", run.report()) };
     for named in [
-        "custom commands (fix, git, tidy)",
         "skills (release, own, shared)",
         "subagents (reviewer)",
         "extensions (notes)",
@@ -204,15 +200,6 @@ fn configuration_without_effect_is_reported_once() {
     ] {
         assert!(line.contains(named), "{named}: {line}");
     }
-
-    for prompt in ["/fix it", "/git:commit", "/tidy"] {
-        let run = stage.pollux(&["-p", prompt]).run();
-        run.assert_code(42);
-        assert!(run.stderr_text().contains("Custom commands are not available"), "{prompt}");
-    }
-    assert_eq!(stage.requests().len(), 1);
-    stage.server.stream(pollux_testkit::reply().text("hi"));
-    stage.pollux(&["-p", "/nosuch:../fix x"]).run().assert_code(0);
 }
 
 #[test]

@@ -93,11 +93,11 @@ fn what_is_not_available_is_reported_once() {
     };
     stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
     run(0, "ignored");
-    stage.home.user_file("commands/a.toml", "prompt = \"x\"");
-    run(1, "ignored: custom commands (a).");
+    stage.home.user_file("agents/a.md", "x");
+    run(1, "ignored: subagents (a).");
     run(0, "ignored");
-    stage.home.user_file("commands/c.toml", "prompt = \"x\"");
-    run(1, "ignored: custom commands (a, c).");
+    stage.home.user_file("agents/c.md", "x");
+    run(1, "ignored: subagents (a, c).");
 }
 
 #[test]

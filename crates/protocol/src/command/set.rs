@@ -109,6 +109,11 @@ impl CommandSet {
         self.renamed.iter().filter(|renamed| !before.contains(renamed)).cloned().collect()
     }
 
+    /// Returns the commands that are called by other names than they ask for.
+    pub fn renamed(&self) -> &[RenamedCommand] {
+        &self.renamed
+    }
+
     /// Gives every prompt command the name by which it is called.
     fn name_prompts(&mut self) {
         let mut claims: BTreeMap<&str, Vec<&CommandSource>> = BTreeMap::new();

@@ -71,6 +71,30 @@ impl Report {
         output
     }
 
+    /// Returns the output as a custom command inserts it, with the end of a failed command in the
+    /// words of Gemini CLI.
+    pub(super) fn inserted(&self, outcome: &ShellOutcome, command: &str) -> ToolOutput {
+        let Shown { mut text, file, .. } = self.cut(outcome);
+        let end = match (outcome.ended, outcome.signal, outcome.exit_code) {
+            (Ended::Cancelled, ..) => Some("aborted".to_owned()),
+            (Ended::Exited, Some(signal), _) => Some(format!("terminated by signal {signal}")),
+            (Ended::Exited, None, Some(code)) if code != 0 => {
+                Some(format!("exited with code {code}"))
+            }
+            (Ended::Exited, ..) => None,
+            (Ended::Inactive | Ended::TimedOut | Ended::Unanswered, ..) => {
+                let reason = self.reason(outcome).unwrap_or_default();
+                Some(format!("aborted: {}", reason.trim_end_matches('.')))
+            }
+        };
+        if let Some(end) = end {
+            text = format!("{text}\n[Shell command '{command}' {end}]");
+        }
+        let mut output = ToolOutput::text(text);
+        output.output_file = file;
+        output
+    }
+
     /// Returns only the output, cut if it is too long.
     pub(super) fn shown(&self, outcome: &ShellOutcome) -> String {
         self.cut(outcome).text

@@ -173,12 +173,26 @@ fn context(arguments: &str) -> CommandContext {
         cancel: crate::CancellationToken::new(),
         ops: Arc::new(drop),
         operator: Arc::new(crate::NoUser),
+        calls: Arc::new(NoCalls),
         output: Arc::new(drop),
         session: crate::SessionView {
             session: "session".into(),
             mode: crate::ApprovalMode::Default,
             model: String::new(),
-            commands: Arc::default(),
+            commands: crate::Live::default(),
         },
+    }
+}
+
+struct NoCalls;
+
+#[async_trait]
+impl crate::CommandCalls for NoCalls {
+    async fn run(
+        &self,
+        _tool: Arc<dyn crate::Tool>,
+        _args: crate::Args,
+    ) -> Result<Arc<crate::FinishedCall>, CommandError> {
+        Err(CommandError(String::new()))
     }
 }

@@ -1,0 +1,90 @@
+//! Calls of tools that a slash command makes.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_protocol::{
+    Args, Call, CallId, CancellationToken, CommandCalls, CommandError, Event, FinishedCall,
+    History, Journal, JournalError, ModelLimits, PromptId, Record, Tool,
+};
+use serde_json::Value;
+
+use crate::hook_events::HookEvents;
+use crate::outlet::Outlet;
+use crate::recorder::HistoryRecorder;
+use crate::scheduler::Scheduler;
+use crate::services::AgentServices;
+use crate::toolset::Toolset;
+
+/// Runs calls with the scheduler of the agent: rules, hooks, checkers, questions and confinement
+/// are those of calls of the model. The calls are not part of the conversation, so the session log
+/// does not contain them.
+pub(crate) struct ScheduledCalls {
+    pub(crate) services: AgentServices,
+    /// Outlet for events of the command.
+    pub(crate) outlet: Outlet,
+    /// Requested model, for side calls.
+    pub(crate) model: String,
+    pub(crate) id: PromptId,
+    pub(crate) cancel: CancellationToken,
+}
+
+#[async_trait]
+impl CommandCalls for ScheduledCalls {
+    async fn run(
+        &self,
+        tool: Arc<dyn Tool>,
+        args: Args,
+    ) -> Result<Arc<FinishedCall>, CommandError> {
+        let name = tool.name().to_owned();
+        let id = CallId::new(format!("{name}__{}", (self.services.new_id)()));
+        let call = Call { id, name, args: Value::Object(args), prompt_id: self.id.clone() };
+        let hooks = HookEvents::new(self.services.hooks.clone(), self.outlet.clone());
+        let side_models = self.services.side_models(self.outlet.clone(), self.model.clone());
+        let scheduler = Scheduler {
+            services: &self.services,
+            policy: &self.services.policy.get(),
+            recorder: &HistoryRecorder::new(Arc::new(NoJournal), self.outlet.clone()),
+            toolset: &Toolset::new(vec![tool]),
+            hooks: &hooks,
+            conseca: None,
+            side_models: &Arc::new(side_models),
+            prompt: "",
+            history: &History::new(),
+            cancel: &self.cancel,
+            model: &self.model,
+            limits: ModelLimits::default(),
+            room: None,
+        };
+        // The output of a headless run contains only calls of the model.
+        let is_shown = self.services.interactive;
+        if is_shown {
+            self.outlet.emit(Event::CallRequested(call.clone())).await;
+        }
+        let batch = scheduler.run(vec![call]).await;
+        let batch = batch.map_err(|error| CommandError(error.to_string()))?;
+        if is_shown {
+            self.outlet.emit(Event::CallsFinished(batch.finished.clone())).await;
+        }
+        let finished = batch.finished.into_iter().next();
+        finished.ok_or_else(|| CommandError("The command was cancelled.".to_owned()))
+    }
+}
+
+/// Journal that keeps nothing.
+struct NoJournal;
+
+#[async_trait]
+impl Journal for NoJournal {
+    async fn append(&self, _records: &[Arc<Record>]) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    async fn sync(&self) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    async fn recall(&self) -> Result<History, JournalError> {
+        Ok(History::new())
+    }
+}

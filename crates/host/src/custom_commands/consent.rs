@@ -1,0 +1,83 @@
+//! Consent to commands of the project that are new or have changed while the session runs.
+
+use pollux_config::consent::{ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, decide};
+use pollux_config::custom_commands::find_commands;
+use pollux_protocol::{
+    CommandContext, CommandSource, ConsentItem, QuestionChoice, QuestionOutcome, QuestionSubject,
+};
+
+use super::CustomCommands;
+
+impl CustomCommands {
+    /// Asks the user to agree to all of these items, and stores the answer. Returns false in a
+    /// session without a user, and if the user does not agree.
+    ///
+    /// # Errors
+    /// The message about an answer that cannot be stored.
+    pub(super) async fn ask_about(
+        &self,
+        items: Vec<ConsentItem>,
+        context: &CommandContext,
+    ) -> Result<bool, String> {
+        if !self.setup.is_interactive() {
+            return Ok(false);
+        }
+        let choices = vec![
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
+        ];
+        let subject = QuestionSubject::Consent(items.clone());
+        let reply = context.ask(subject, choices, None).await;
+        let yes = reply.outcome == QuestionOutcome::ProceedOnce;
+        if yes {
+            let mut accepted = self.accepted();
+            for item in &items {
+                accepted.add(item);
+            }
+        }
+        let (places, folder) = (self.setup.places.clone(), self.setup.input.request.folder.clone());
+        let stored = tokio::task::spawn_blocking(move || {
+            let answers: Vec<_> = items.iter().map(|item| (item, yes)).collect();
+            ConsentStore::record(&places, &folder, &answers)
+        });
+        match stored.await {
+            Ok(stored) => stored.map_err(|error| error.to_string())?,
+            Err(error) => return Err(error.to_string()),
+        }
+        Ok(yes)
+    }
+
+    /// Returns the items of the project's commands that the user must be asked about. Blocks the
+    /// thread.
+    pub(super) fn open_items(&self) -> Vec<ConsentItem> {
+        let mode = ConsentMode::from(self.setup.loaded.trust);
+        let Some(folder) =
+            self.folder(&CommandSource::Project).filter(|_| mode == ConsentMode::Pinned)
+        else {
+            return Vec::new();
+        };
+        let cwd = &self.setup.input.request.folder;
+        let items: Vec<ConsentItem> = find_commands(&folder, Some(cwd))
+            .files
+            .iter()
+            .filter_map(|file| Some(file.item(&file.read().ok()?)))
+            .filter(|item| !self.accepted().accepts(item))
+            .collect();
+        let store = ConsentStore::load(&self.setup.places);
+        let known = EarlierAnswers::of(&store, cwd);
+        let verdicts = decide(&items, known, mode, self.setup.is_interactive());
+        let mut accepted = self.accepted();
+        let mut open = Vec::new();
+        for (item, verdict) in items.into_iter().zip(verdicts) {
+            match verdict {
+                // The user has agreed to exactly this content before.
+                ConsentVerdict::Accepted => accepted.add(&item),
+                ConsentVerdict::Ask => open.push(item),
+                ConsentVerdict::AcceptedAndPinned
+                | ConsentVerdict::Refused
+                | ConsentVerdict::Unanswered => {}
+            }
+        }
+        open
+    }
+}
