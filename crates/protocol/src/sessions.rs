@@ -64,6 +64,9 @@ pub struct SessionRequest {
     pub observers: Vec<Arc<dyn Observer>>,
     /// Settings by dotted key. They override the settings files, except those of the system.
     pub settings: Map<String, Value>,
+    /// MCP servers by name, each in the form of an entry of `mcpServers` without references to
+    /// variables. They take precedence over the servers of the settings.
+    pub servers: Map<String, Value>,
     /// Variables by name. They take precedence over the environment of the process, for credentials
     /// that the user has given to the frontend.
     pub variables: BTreeMap<String, String>,
@@ -89,6 +92,7 @@ impl SessionRequest {
             files: Arc::new(LocalFiles),
             observers: Vec::new(),
             settings: Map::new(),
+            servers: Map::new(),
             variables: BTreeMap::new(),
             live_settings: &[],
         }

@@ -28,6 +28,7 @@ mod prompt;
 mod questions;
 mod replay;
 mod server;
+mod servers;
 mod session;
 mod updates;
 

@@ -1,4 +1,4 @@
-//! Servers of the settings, and whether they may start.
+//! Servers of the settings and of the frontend, and whether they may start.
 
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ pub enum StartPermission {
 }
 
 impl Setup {
-    /// Returns all servers of the settings, in their order.
+    /// Returns all servers of the settings and of the frontend, in their order.
     pub fn configured_servers(&self) -> Vec<Configured> {
         let settings = &self.loaded.settings;
         let entries = settings.value("mcpServers").and_then(Value::as_object);
@@ -59,6 +59,10 @@ impl Setup {
                 _ => json!({ "command": line }),
             };
             found.push((COMMAND_SERVER.to_owned(), entry));
+        }
+        for (name, entry) in &self.input.request.servers {
+            found.retain(|(known, _)| known != name);
+            found.push((name.clone(), entry.clone()));
         }
         if found.is_empty() {
             return Vec::new();

@@ -1,10 +1,13 @@
 //! Sessions of an editor: loaded again, listed, closed, and several at once.
 
+use std::time::Instant;
+
 use pollux_testkit::{ReplyGate, TestHome, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::acp_client::{Client, folder, text_of, updates};
+use super::mcp_server::ScriptServer;
 use super::stage::{SOON, Stage};
 
 fn load(stage: &Stage, session: &str) -> Value {
@@ -301,17 +304,31 @@ fn a_to_do_list_is_a_plan() {
 }
 
 #[test]
-fn servers_of_the_client_are_named_as_not_available() {
-    let stage = Stage::with([reply().text("hi")]);
+fn servers_of_the_client_are_used() {
+    let stage = Stage::with([reply().call("mcp_docs_look", json!({})), reply().text("hi")]);
+    let server = ScriptServer { call: "text \"seen $KEY\"", ..ScriptServer::default() };
+    let command = server.write(&stage, "server");
     let mut client = Client::start(&stage);
     client.initialize(json!({}));
     let mut params = folder(&stage);
-    params["mcpServers"] = json!([{"name": "docs", "command": "/x", "args": [], "env": []}]);
+    let env = json!([{"name": "KEY", "value": "$HOME"}]);
+    params["mcpServers"] = json!([{"name": "docs", "command": command, "args": [], "env": env}]);
     let opened = client.call("session/new", params).unwrap();
-    let prompt = client.prompt(opened["sessionId"].as_str().unwrap(), "go");
-    let (messages, _) = client.answer_with(prompt);
-    let thoughts = text_of(&messages, "agent_thought_chunk");
-    assert!(thoughts.starts_with("Warning: MCP servers are not available"), "{thoughts}");
-    assert!(thoughts.contains("docs"), "{thoughts}");
-    assert!(client.program.stderr().contains("docs"));
+    let session = opened["sessionId"].as_str().unwrap().to_owned();
+    let deadline = Instant::now() + SOON;
+    loop {
+        let prompt = client.prompt(&session, "/mcp list");
+        let (messages, _) = client.answer_with(prompt);
+        if text_of(&messages, "agent_message_chunk").contains("docs (stdio): ready") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{messages:?}");
+    }
+    let prompt = client.prompt(&session, "go");
+    let asked = client.asked("session/request_permission");
+    let options = asked["params"]["options"].to_string();
+    assert!(options.contains("proceed_always_server"), "{options}");
+    client.choose(&asked, "proceed_once");
+    client.answer_with(prompt);
+    assert!(stage.response().contains("seen $HOME"), "{}", stage.response());
 }

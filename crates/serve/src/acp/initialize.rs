@@ -3,7 +3,7 @@
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1::{
     AgentCapabilities, AuthMethod, AuthMethodAgent, ClientCapabilities, Implementation,
-    InitializeResponse, Meta, PromptCapabilities, SessionAdditionalDirectoriesCapabilities,
+    InitializeResponse, McpCapabilities, Meta, PromptCapabilities, SessionAdditionalDirectoriesCapabilities,
     SessionCapabilities, SessionCloseCapabilities, SessionDeleteCapabilities,
     SessionListCapabilities, SessionResumeCapabilities,
 };
@@ -26,6 +26,7 @@ pub(crate) fn response(version: &str) -> InitializeResponse {
         .prompt_capabilities(
             PromptCapabilities::new().image(true).audio(true).embedded_context(true),
         )
+        .mcp_capabilities(McpCapabilities::new().http(true).sse(true))
         .session_capabilities(
             SessionCapabilities::new()
                 .list(SessionListCapabilities::new())

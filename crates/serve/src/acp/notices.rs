@@ -2,17 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_client_protocol_schema::v1::{
-    McpServer, Notice, NoticeSeverity, SessionId, SessionUpdate,
-};
-use pollux_protocol::plain_text::one_line;
+use agent_client_protocol_schema::v1::{Notice, NoticeSeverity, SessionId, SessionUpdate};
 use pollux_protocol::{Notices, Severity};
 
 use super::connection::Connection;
 use super::content;
 
-/// Maximum number of servers that a message names.
-const NAMED_SERVERS: usize = 10;
 /// Maximum number of messages that wait until the client knows the session.
 const WAITING: usize = 100;
 
@@ -115,25 +110,6 @@ impl Notices for ClientNotices {
             self.show(severity, text);
         }
     }
-}
-
-/// Returns the message about servers that the client passes and that are not used.
-pub(crate) fn unavailable(servers: &[McpServer]) -> String {
-    let name = |server: &McpServer| match server {
-        McpServer::Http(server) => server.name.clone(),
-        McpServer::Sse(server) => server.name.clone(),
-        McpServer::Stdio(server) => server.name.clone(),
-        _ => "(unknown kind)".to_owned(),
-    };
-    let named = servers.iter().take(NAMED_SERVERS);
-    let mut names: Vec<String> = named.map(|server| one_line(&name(server))).collect();
-    if servers.len() > NAMED_SERVERS {
-        names.push(format!("and {} more", servers.len() - NAMED_SERVERS));
-    }
-    format!(
-        "MCP servers are not available in this version of Pollux yet. Not used: {}.",
-        names.join(", ")
-    )
 }
 
 /// Returns a message without the mark of its severity, if it has one.

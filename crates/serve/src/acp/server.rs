@@ -16,7 +16,7 @@ use agent_client_protocol_schema::v1::{
 };
 use futures::FutureExt;
 use pollux_fs::EntryKind;
-use pollux_protocol::{Notices as _, SessionEntry, SessionRequest, SessionStart, Sessions};
+use pollux_protocol::{SessionEntry, SessionRequest, SessionStart, Sessions};
 use serde_json::Value;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -29,11 +29,11 @@ use super::folders::KnownFolders;
 use super::initialize::{self, Initialize};
 use super::input::{InputLine, lines};
 use super::message::{Message, Params};
-use super::notices;
 use super::opening::{Kind, SessionContext};
 use super::options::SetModel;
 use super::outbox::{ClientGone, Outbox};
 use super::outcome::DescribeOutcome;
+use super::servers;
 use super::session::{Session, SessionCommand};
 
 /// Maximum number of requests that open or list sessions at the same time.
@@ -313,7 +313,8 @@ impl Agent {
         further.iter().try_for_each(|folder| check_folder(folder))?;
         let template = self.server.options.request.clone();
         let further_folders = template.further_folders.iter().cloned().chain(further).collect();
-        let mut template = SessionRequest { folder, further_folders, start, ..template };
+        let servers = servers::entries(servers);
+        let mut template = SessionRequest { folder, further_folders, start, servers, ..template };
         self.credentials.add_to(&mut template);
         let context = Arc::new(SessionContext::new(
             Arc::clone(&self.server.sessions),
@@ -322,9 +323,6 @@ impl Agent {
             template,
             self.server.options.describe_failure,
         ));
-        if !servers.is_empty() {
-            context.notices.warning(&notices::unavailable(servers));
-        }
         self.folders.remember(&session.0, &context.request.folder);
         self.coming.insert(session.clone());
         let before = self.open.remove(&session).map(|entry| entry.ended);
