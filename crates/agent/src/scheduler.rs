@@ -9,6 +9,7 @@ mod approval;
 mod checkpoint;
 mod checks;
 mod choices;
+mod definitions;
 mod grants;
 mod group;
 mod hooked;

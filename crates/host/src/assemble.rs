@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Handle,
-    HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode, Spending,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Grants,
+    Handle, HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode, Spending,
     StreamRetries,
 };
 use pollux_config::Environment;
@@ -192,7 +192,9 @@ impl Setup {
             conseca: self.loaded.settings.boolean("security.enableConseca"),
             modes: Arc::new(SessionMode::new(state.mode.clone(), outlet.clone())),
             choices: self.approval_choices(),
-            grants: Arc::default(),
+            grants: Arc::new(Grants::remembering(
+                self.places.pollux_dir().join("mcp-definitions.json"),
+            )),
             inputs: Arc::default(),
             checkpoints: Arc::new(NoCheckpoints),
             budget: Budget::new(launch.spending.clone(), outlet.clone()),

@@ -261,6 +261,8 @@ fn call(confirmation: &Confirmation, folder: &Path) -> Vec<String> {
         ConfirmationKind::ServerTool(call) => {
             let [server, tool] = [&call.server, &call.tool].map(|name| visible(name));
             let mut lines = vec![format!("MCP Server: {server}"), format!("Tool: {tool}")];
+            let changed = "Careful: the server has changed this tool since you approved it.";
+            lines.extend(call.is_changed.then(|| changed.to_owned()));
             lines.extend(call.description.lines().next().map(|line| visible(line.trim())));
             let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
             lines.extend(indented(&arguments));

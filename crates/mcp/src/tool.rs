@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use pollux_protocol::{
     Args, CallId, Confirmation, ConfirmationKind, Declaration, Effects, Invocation, LiveOutput,
     OutputSink, RunContext, ServerToolCall, SideModels, Tool, ToolError, ToolKind, ToolOutput,
@@ -14,6 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::incoming::ANNOTATIONS;
 use crate::result;
@@ -32,6 +35,8 @@ pub(crate) struct ServerTool {
     original: String,
     /// True if [`Declaration::WAIT`] is an argument of the server's own.
     knows_waiting: bool,
+    /// Digest of everything that the server says about the tool.
+    definition: String,
 }
 
 impl ServerTool {
@@ -40,6 +45,7 @@ impl ServerTool {
         let original = tool.name.into_owned();
         let annotations = tool.meta.as_ref().and_then(|meta| meta.0.get(ANNOTATIONS));
         let schema = Arc::unwrap_or_clone(tool.input_schema);
+        let definition = json!([original, tool.description, schema, annotations]).to_string();
         let waits = schema.get("properties").and_then(|known| known.get(Declaration::WAIT));
         Self {
             display_name: format!("{original} ({} MCP Server)", server.config.name),
@@ -48,6 +54,7 @@ impl ServerTool {
             server: Arc::clone(server),
             name,
             knows_waiting: waits.is_some(),
+            definition: STANDARD_NO_PAD.encode(Sha256::digest(definition)),
             schema: Declaration::with_waiting(schema),
             original,
         }
@@ -91,6 +98,10 @@ impl Tool for ServerTool {
         let mut context = self.server.context.clone();
         context.insert("tool_name".to_owned(), json!(self.original));
         Some(context)
+    }
+
+    fn definition(&self) -> Option<&str> {
+        Some(&self.definition)
     }
 
     fn annotations(&self) -> Option<&Map<String, Value>> {
@@ -146,6 +157,7 @@ impl Invocation for ServerCall {
             description: self.description.clone(),
             arguments: self.args.clone(),
             schema: self.schema.clone(),
+            is_changed: false,
         }));
         let title = "Confirm MCP Tool Execution".to_owned();
         Ok(Confirmation { call_id: call_id.clone(), title, kind })

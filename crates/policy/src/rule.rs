@@ -309,6 +309,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// True for an approval that the user has saved, as opposed to a rule that was written.
+    pub fn is_saved_approval(&self) -> bool {
+        let name = self.source.file.as_ref().and_then(|path| path.file_name());
+        name.is_some_and(|name| name == APPROVALS_FILE)
+    }
+
     /// Creates a rule about one tool, without further conditions.
     pub fn new(tool: ToolPattern, ruling: Ruling, priority: Priority, source: RuleSource) -> Self {
         Self {

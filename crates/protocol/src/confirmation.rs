@@ -99,6 +99,8 @@ pub struct ServerToolCall {
     pub arguments: serde_json::Map<String, serde_json::Value>,
     /// JSON schema of the arguments.
     pub schema: serde_json::Value,
+    /// True if the server has changed the tool since the user approved it.
+    pub is_changed: bool,
 }
 
 /// Change that removes most of a file, which is more than the user expects of an edit.

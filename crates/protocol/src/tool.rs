@@ -408,6 +408,12 @@ pub trait Tool: Send + Sync {
         true
     }
 
+    /// Returns a digest of everything that the server says about the tool; `None` for a tool of
+    /// Pollux. An approval is about one definition.
+    fn definition(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the server of the tool; `None` for a tool of Pollux.
     fn server(&self) -> Option<&str> {
         None

@@ -153,13 +153,16 @@ impl Scheduler<'_> {
         }
         let mut changes = self.services.modes.watch();
         let stopped = self.stopped_before(&ready);
+        let is_changed = self.services.grants.definitions.is_changed(ready.tool.as_ref());
         loop {
             let mode = self.services.modes.get();
             let judgement = self.policy.judge(ready.query(mode));
             let may_widen = mode != ApprovalMode::Plan && judgement.level != ConfinementLevel::None;
             let stopped = stopped.clone().filter(|_| may_widen);
+            let is_saved = judgement.rule.is_some_and(Rule::is_saved_approval);
             let verdict = match judgement.verdict.clone() {
                 PolicyVerdict::Allow if stopped.is_some() => PolicyVerdict::Ask,
+                PolicyVerdict::Allow if is_changed && is_saved => PolicyVerdict::Ask,
                 verdict => verdict,
             };
             let judged = ready.hooked.over(verdict);
@@ -172,12 +175,16 @@ impl Scheduler<'_> {
             let is_strict = judgement.rule.is_some_and(Rule::is_strict)
                 || ready.hooked.asks
                 || checked.wants_asking
-                || stopped.is_some();
+                || stopped.is_some()
+                || is_changed;
             match checked.verdict {
                 PolicyVerdict::Allow => {
                     ready.decision.get_or_insert(Decision::Accept);
                     ready.allowed_in = Some(mode);
                     ready.confinement = judgement.confinement();
+                    if is_saved {
+                        self.services.grants.definitions.approve(ready.tool.as_ref());
+                    }
                     break;
                 }
                 PolicyVerdict::Deny { message } => {
@@ -193,7 +200,10 @@ impl Scheduler<'_> {
                     match self.confirm(&mut ready, approving, &mut changes).await {
                         Ok(Asked::Again) => {}
                         asked => match self.follow(asked, &ready, batch).await? {
-                            Followed::Runs => break,
+                            Followed::Runs => {
+                                self.services.grants.definitions.approve(ready.tool.as_ref());
+                                break;
+                            }
                             Followed::Finished => return Ok(None),
                         },
                     }
@@ -261,6 +271,9 @@ impl Scheduler<'_> {
         let mut confirmation = confirmation?;
         if let ConfirmationKind::Execute { reason, level, .. } = &mut confirmation.kind {
             (*reason, *level) = (why, confinement.level);
+        }
+        if let ConfirmationKind::ServerTool(call) = &mut confirmation.kind {
+            call.is_changed = self.services.grants.definitions.is_changed(ready.tool.as_ref());
         }
         let kind = confirmation.kind.clone();
         ready.confinement = CallConfinement::default();

@@ -10,18 +10,28 @@ use pollux_policy::{
 };
 use pollux_protocol::{CallConfinement, Effects};
 
+use super::definitions::Definitions;
+
 /// Rules from approvals. Each rule is as narrow as the scope that the user approved.
 #[derive(Debug, Default)]
 pub struct Grants {
     rules: Mutex<Vec<Rule>>,
     /// Command lines that confinement stopped, each with its folder and the reason to ask about it.
     stopped: Mutex<HashMap<CommandKey, String>>,
+    /// Definitions of servers' tools that the approvals are about.
+    pub(super) definitions: Definitions,
 }
 
 /// Command line and its folder.
 type CommandKey = (String, Option<PathBuf>);
 
 impl Grants {
+    /// Creates empty approvals. The definitions of servers' tools that the user approves are kept
+    /// in `file`.
+    pub fn remembering(file: PathBuf) -> Self {
+        Self { definitions: Definitions::in_file(file), ..Self::default() }
+    }
+
     /// Adds a rule that allows this kind of call from now on. With a file, the rule is saved for
     /// later sessions, too.
     pub(super) fn grant(
