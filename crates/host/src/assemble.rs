@@ -6,14 +6,15 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Grants,
-    Handle, HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode, Spending,
-    StreamRetries,
+    Handle, HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode,
+    Spending, StreamRetries, WatchedModels,
 };
 use pollux_config::Environment;
 use pollux_hooks::Hooks;
+use pollux_mcp::Sampler;
 use pollux_protocol::{
     AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoCheckpoints, NoUser,
-    Observer, Op, Operator,
+    Observer, Op, Operator, SideModels as _,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -126,12 +127,9 @@ impl Setup {
         let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
-        let side_models = {
-            let (services, outlet) = (services.clone(), outlet.clone());
-            let requested = requested_model.clone();
-            move || services.side_models(outlet.clone(), String::clone(&requested.get()))
-        };
         custom_commands.check_in_background(&commands, &outlet);
+        let side_models = side_models(&services, &outlet, &requested_model);
+        let sampler = sampler(side_models.clone(), requested_model.clone());
         let parts = AgentParts {
             role: ModelRole::Main,
             requested_model,
@@ -142,11 +140,12 @@ impl Setup {
             instruction_copy: overrides.copy,
             loading: both(
                 self.discover_tools(&tools, &toolset, &outlet),
-                servers.start(SessionDoors {
+                servers.start(&SessionDoors {
                     toolset: &toolset,
                     commands: &commands,
                     memory: &memory.reported(),
                     operator: &operator,
+                    sampler,
                     outlet: &outlet,
                 }),
             ),
@@ -245,6 +244,31 @@ impl Setup {
             },
         )
     }
+}
+
+/// Returns the function that creates the models for side calls outside of a prompt.
+fn side_models(
+    services: &AgentServices,
+    outlet: &Outlet,
+    requested: &Live<String>,
+) -> impl Fn() -> WatchedModels + Clone + Send + Sync + 'static {
+    let (services, outlet, requested) = (services.clone(), outlet.clone(), requested.clone());
+    move || services.side_models(outlet.clone(), String::clone(&requested.get()))
+}
+
+/// Returns the interface by which servers ask the model that the user has chosen.
+fn sampler(
+    models: impl Fn() -> WatchedModels + Send + Sync + 'static,
+    requested: Live<String>,
+) -> Sampler {
+    Arc::new(move |request, cancel| {
+        let (models, requested) = (models(), requested.get());
+        Box::pin(async move {
+            let choice = models.select(&requested).await?;
+            let chunk = choice.model.generate(request, cancel).await?;
+            Ok((choice.name, chunk))
+        })
+    })
 }
 
 /// Returns the future that waits for both.

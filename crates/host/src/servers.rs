@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
 use pollux_mcp::{
-    Authorization, ServerChange, ServerConfig, ServerState, ServerStatus, Servers, ServersOptions,
-    resource_tools,
+    Authorization, Sampler, ServerChange, ServerConfig, ServerState, ServerStatus, Servers,
+    ServersOptions, resource_tools,
 };
 use pollux_net::ClientOptions;
 use pollux_protocol::{
@@ -41,7 +41,7 @@ const MARK: (&str, &str) = ("GEMINI_CLI", "1");
 const QUIET_WAIT: Duration = Duration::from_secs(1);
 
 /// Parts of a session that its servers change and use.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct SessionDoors<'s> {
     /// Tools of the session.
     pub(crate) toolset: &'s Live<Toolset>,
@@ -51,6 +51,8 @@ pub(crate) struct SessionDoors<'s> {
     pub(crate) memory: &'s Live<SessionMemory>,
     /// User of the session.
     pub(crate) operator: &'s Arc<dyn Operator>,
+    /// Model of the session.
+    pub(crate) sampler: Sampler,
     /// Sender of the session's events.
     pub(crate) outlet: &'s Outlet,
 }
@@ -81,14 +83,14 @@ impl SessionServers {
 
     /// Starts all servers that may start, in the background. Returns `None` if none is configured;
     /// otherwise the future that the first request waits for.
-    pub(crate) fn start(self: &Arc<Self>, doors: SessionDoors<'_>) -> Option<Loading> {
+    pub(crate) fn start(self: &Arc<Self>, doors: &SessionDoors<'_>) -> Option<Loading> {
         let outlet = doors.outlet;
         let configured = self.setup.configured_servers();
         if configured.is_empty() {
             return None;
         }
         let (notices, mut waiting) = mpsc::unbounded_channel::<(Severity, String)>();
-        let servers = self.servers.get_or_init(|| self.create(&doors, notices.clone()));
+        let servers = self.servers.get_or_init(|| self.create(doors, notices.clone()));
         let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
         for tool in resource_tools(servers).into_iter().filter(|tool| lists.keeps(tool.name())) {
             doors.toolset.update(|set| set.insert(tool));
@@ -214,6 +216,7 @@ impl SessionServers {
         let options = ServersOptions {
             operator: Arc::clone(doors.operator),
             origin: Arc::new(origin),
+            sampler: Some(Arc::clone(&doors.sampler)),
             ..self.setup.servers_options(&self.session)
         };
         Servers::new(options, Arc::new(sink))
@@ -332,6 +335,7 @@ impl Setup {
             roots: Arc::new(roots),
             operator: Arc::new(NoUser),
             origin: Arc::default(),
+            sampler: None,
             truncate_threshold: options.truncate_threshold,
             spill_directory: self.project.tool_outputs_dir(session_id),
             authorization: self.authorization(),

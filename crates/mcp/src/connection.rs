@@ -26,6 +26,7 @@ use crate::http::{HttpConnection, HttpFailure};
 use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
 use crate::oauth::{Authorization, ServerTokens};
+use crate::sampling::Sampler;
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
 
 /// Limits of a server's error output that is kept, in bytes.
@@ -58,6 +59,8 @@ pub(crate) struct Surroundings {
     pub(crate) origin: Arc<Origin>,
     /// Sign-ins to servers.
     pub(crate) authorization: Arc<Authorization>,
+    /// Model of the session, for servers.
+    pub(crate) sampler: Option<Sampler>,
 }
 
 /// Reason for which a server cannot be used.
@@ -120,7 +123,9 @@ impl Connection {
             Arc::clone(log),
         );
         let roots = Arc::clone(&surroundings.roots);
-        let handler = Handler::new(&surroundings.version, roots, elicitation, Arc::clone(log));
+        let sampler = surroundings.sampler.clone();
+        let log_sink = Arc::clone(log);
+        let handler = Handler::new(&surroundings.version, roots, elicitation, sampler, log_sink);
         match &config.endpoint {
             ServerAddress::Stdio { command, args, env, cwd } => {
                 let spec = child(command, args, env, cwd.as_deref(), surroundings);

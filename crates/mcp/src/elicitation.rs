@@ -1,7 +1,7 @@
 //! Questions of a server to the user: forms, and addresses to open.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pollux_protocol::{
     AddressRequest, FieldFormat, FieldKind, Form, FormField, FormOption, Modification, Operator,
@@ -28,6 +28,8 @@ const MOST_FIELDS: usize = 64;
 const MOST_OPTIONS: usize = 500;
 /// Maximum length of a message or description, in characters.
 const LONGEST_TEXT: usize = 4000;
+/// Maximum length of the text of a request for the model that is shown, in characters.
+const LONGEST_SHOWN: usize = 2000;
 /// Maximum length of a title or option, in characters.
 const LONGEST_TITLE: usize = 200;
 /// Maximum length of an address, in bytes.
@@ -41,6 +43,8 @@ pub(crate) struct Elicitation {
     log: LogSink,
     refusals: AtomicUsize,
     waiting: AtomicUsize,
+    /// The user allows all use of models for this session.
+    may_use_models: AtomicBool,
     /// A user answers one question of a server at a time.
     turn: Mutex<()>,
 }
@@ -60,6 +64,7 @@ impl Elicitation {
             log,
             refusals: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
+            may_use_models: AtomicBool::new(false),
             turn: Mutex::new(()),
         }
     }
@@ -84,15 +89,68 @@ impl Elicitation {
             Ok(subject) => subject,
             Err(problem) => return self.declined(&problem),
         };
+        match self.in_turn(self.decided(subject)).await {
+            Ok(result) => result,
+            Err(problem) => self.declined(problem),
+        }
+    }
+
+    /// Asks the user whether the server may use the model, for a request that begins with `text`.
+    pub(crate) async fn permits_model(&self, text: &str) -> bool {
+        if self.may_use_models.load(Ordering::Relaxed) {
+            return true;
+        }
+        let permitted = self.in_turn(self.asked_about_model(text)).await;
+        permitted.unwrap_or_else(|problem| {
+            (self.log)(format!("Declined a request for the model: {problem}."));
+            false
+        })
+    }
+
+    async fn asked_about_model(&self, text: &str) -> bool {
+        let shown = shortened(text, LONGEST_SHOWN);
+        let more = if shown.len() < text.len() { "\n..." } else { "" };
+        let source = &self.source;
+        let text = format!("{source} wants an answer of your model to this text:\n{shown}{more}");
+        let choices = vec![
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y'),
+            QuestionChoice::new(
+                QuestionOutcome::ProceedAlwaysServer,
+                "Allow this server for this session",
+                's',
+            ),
+            QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
+        ];
+        let subject = QuestionSubject::Request { text };
+        let question = Question::new(Arc::clone(&self.origin), subject, choices, None);
+        match self.operator.ask(question).await.outcome {
+            QuestionOutcome::ProceedOnce => {}
+            QuestionOutcome::ProceedAlwaysServer => {
+                self.may_use_models.store(true, Ordering::Relaxed);
+            }
+            _ => {
+                self.refusals.fetch_add(1, Ordering::Relaxed);
+                return false;
+            }
+        }
+        self.refusals.store(0, Ordering::Relaxed);
+        true
+    }
+
+    /// Asks when it is the question's turn.
+    ///
+    /// # Errors
+    /// The reason not to ask the user.
+    async fn in_turn<T>(&self, asking: impl Future<Output = T>) -> Result<T, &'static str> {
         if self.refusals.load(Ordering::Relaxed) >= MOST_REFUSALS {
-            return self.declined("the user has refused the last questions");
+            return Err("the user has refused the last questions");
         }
         let _waiting = Waiting::new(&self.waiting);
         if self.waiting.load(Ordering::Relaxed) > MOST_WAITING {
-            return self.declined("too many questions at once");
+            return Err("too many questions at once");
         }
         let _turn = self.turn.lock().await;
-        self.decided(subject).await
+        Ok(asking.await)
     }
 
     async fn decided(&self, subject: QuestionSubject) -> ElicitResult {

@@ -2,7 +2,7 @@
 
 #![allow(
     deprecated,
-    reason = "roots and log messages are deprecated, but are what today's servers use"
+    reason = "roots, sampling and log messages are deprecated, but are what today's servers use"
 )]
 
 use std::collections::HashMap;
@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pollux_protocol::plain_text::one_line;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
+    ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
+    ErrorData, FormElicitationCapability, Implementation, ListRootsResult,
     LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    Root, RootsCapabilities, UrlElicitationCapability,
+    Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -23,7 +24,10 @@ use tokio::sync::Notify;
 use url::Url;
 
 use crate::elicitation::Elicitation;
+use crate::sampling::{self, Sampler, SamplingRequest};
 
+/// Code of the specification for a request that the user has refused.
+const USER_REFUSED: ErrorCode = ErrorCode(-1);
 /// Name that servers see, as from Gemini CLI: some servers decide by it.
 const CLIENT_NAME: &str = "gemini-cli-mcp-client";
 /// Maximum length of a message about progress, in characters.
@@ -75,6 +79,7 @@ struct State {
     /// Notified when `changed` gets another list.
     is_changed: Notify,
     elicitation: Elicitation,
+    sampler: Option<Sampler>,
     log: LogSink,
 }
 
@@ -96,7 +101,13 @@ pub(crate) type LogSink = Arc<dyn Fn(String) + Send + Sync>;
 
 impl Handler {
     /// Creates a handler for a connection of a Pollux of this version.
-    pub(crate) fn new(version: &str, roots: Roots, elicitation: Elicitation, log: LogSink) -> Self {
+    pub(crate) fn new(
+        version: &str,
+        roots: Roots,
+        elicitation: Elicitation,
+        sampler: Option<Sampler>,
+        log: LogSink,
+    ) -> Self {
         let state = State {
             version: version.to_owned(),
             roots,
@@ -104,6 +115,7 @@ impl Handler {
             changed: Mutex::default(),
             is_changed: Notify::new(),
             elicitation,
+            sampler,
             log,
         };
         Self { state: Arc::new(state) }
@@ -159,6 +171,7 @@ impl ClientHandler for Handler {
             .with_form(FormElicitationCapability::new())
             .with_url(UrlElicitationCapability::new());
         capabilities.elicitation = Some(elicitation);
+        capabilities.sampling = self.state.sampler.is_some().then(SamplingCapability::default);
         let client = Implementation::new(CLIENT_NAME, self.state.version.clone());
         ClientConfig::new(capabilities, client)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
@@ -232,6 +245,27 @@ impl ClientHandler for Handler {
     ) -> impl Future<Output = ()> + Send + '_ {
         self.note_change(|lists| lists.resources = true);
         ready(())
+    }
+
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let SamplingRequest { text, request } = SamplingRequest::read(params)?;
+        let refused = || ErrorData::new(USER_REFUSED, "User rejected sampling request", None);
+        let sampler = self.state.sampler.as_ref().ok_or_else(refused)?;
+        let sampling = async {
+            if !self.state.elicitation.permits_model(&text).await {
+                return Err(refused());
+            }
+            match sampler(request, context.ct.child_token()).await {
+                Ok((model, chunk)) => Ok(sampling::answer(model, &chunk)),
+                Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+            }
+        };
+        let done = context.ct.run_until_cancelled(sampling).await;
+        done.unwrap_or_else(|| Err(refused()))
     }
 
     async fn create_elicitation(

@@ -10,6 +10,7 @@
 //! | `listing` | tools, prompts and resources of a server |
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `elicitation` | questions of a server to the user |
+//! | `sampling` | requests of a server for an answer of the user's model |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `oauth` | [`Authorization`]: signing in to servers, and their tokens |
 //! | `prompts` | a server's prompt as a slash command |
@@ -40,6 +41,7 @@ mod prompts;
 mod resource_tools;
 mod resources;
 mod result;
+mod sampling;
 mod servers;
 mod status;
 mod stdio;
@@ -57,6 +59,7 @@ pub use oauth::{
 pub use prompts::ServerPrompt;
 pub use resource_tools::resource_tools;
 pub use resources::{ResourceBlock, ServerResource};
+pub use sampling::{Sampler, SamplerResult};
 pub use servers::Servers;
 pub use status::{EventSink, ServerChange, ServerState, ServerStatus, ServersOptions};
 pub use trial::{Probed, ProbedStep, Unreachable, probe, reach};

@@ -11,6 +11,7 @@ use crate::connection::Surroundings;
 use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
+use crate::sampling::Sampler;
 
 /// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +108,8 @@ pub struct ServersOptions {
     pub operator: Arc<dyn Operator>,
     /// Session, as the sender of questions.
     pub origin: Arc<Origin>,
+    /// Model of the session, which servers may use if the user permits it; `None` for no model.
+    pub sampler: Option<Sampler>,
     /// Number of characters from which on a result is shortened; 0 for no limit.
     pub truncate_threshold: usize,
     /// Folder for whole results.
@@ -117,8 +120,15 @@ pub struct ServersOptions {
 
 /// Returns what a connection needs to know.
 pub(crate) fn surroundings(options: ServersOptions) -> Surroundings {
-    let ServersOptions { folder, environment, client, version, roots, operator, origin, .. } =
-        options;
-    let authorization = options.authorization;
-    Surroundings { folder, environment, client, version, roots, operator, origin, authorization }
+    Surroundings {
+        folder: options.folder,
+        environment: options.environment,
+        client: options.client,
+        version: options.version,
+        roots: options.roots,
+        operator: options.operator,
+        origin: options.origin,
+        sampler: options.sampler,
+        authorization: options.authorization,
+    }
 }

@@ -60,6 +60,8 @@ enum Followed {
 struct Approving {
     /// True if the user must be asked even if an earlier approval covers the call.
     is_strict: bool,
+    /// True if the server has changed the tool since the user approved it.
+    is_changed: bool,
     /// Mode in which the policy decided.
     mode: ApprovalMode,
     /// Reason that the policy gives.
@@ -73,6 +75,25 @@ enum Replied {
     Reply(QuestionReply),
     Cancelled,
     NoLongerAsked,
+}
+
+/// Adds what the tool does not know to the subject of a question.
+fn add_facts(
+    kind: &mut ConfirmationKind,
+    why: Option<String>,
+    confinement: ConfinementLevel,
+    changed: bool,
+) {
+    match kind {
+        ConfirmationKind::Execute { reason, level, .. } => (*reason, *level) = (why, confinement),
+        ConfirmationKind::ServerTool(call) => call.is_changed = changed,
+        _ => {}
+    }
+}
+
+/// Returns the verdict, with a question in place of permission if `asks` is true.
+fn asked_if(asks: bool, verdict: PolicyVerdict) -> PolicyVerdict {
+    if asks && verdict == PolicyVerdict::Allow { PolicyVerdict::Ask } else { verdict }
 }
 
 impl Ready {
@@ -154,18 +175,14 @@ impl Scheduler<'_> {
         let mut changes = self.services.modes.watch();
         let stopped = self.stopped_before(&ready);
         let is_changed = self.services.grants.definitions.is_changed(ready.tool.as_ref());
-        loop {
+        let is_approval = loop {
             let mode = self.services.modes.get();
             let judgement = self.policy.judge(ready.query(mode));
             let may_widen = mode != ApprovalMode::Plan && judgement.level != ConfinementLevel::None;
             let stopped = stopped.clone().filter(|_| may_widen);
             let is_saved = judgement.rule.is_some_and(Rule::is_saved_approval);
-            let verdict = match judgement.verdict.clone() {
-                PolicyVerdict::Allow if stopped.is_some() => PolicyVerdict::Ask,
-                PolicyVerdict::Allow if is_changed && is_saved => PolicyVerdict::Ask,
-                verdict => verdict,
-            };
-            let judged = ready.hooked.over(verdict);
+            let asks = stopped.is_some() || is_changed && is_saved;
+            let judged = ready.hooked.over(asked_if(asks, judgement.verdict.clone()));
             let Some(checked) = self.checked(&ready, mode, judged).await else {
                 batch.cancelled = true;
                 self.finish_cancelled(batch, &ready.queued, Some(&ready), STOPPED).await?;
@@ -182,10 +199,7 @@ impl Scheduler<'_> {
                     ready.decision.get_or_insert(Decision::Accept);
                     ready.allowed_in = Some(mode);
                     ready.confinement = judgement.confinement();
-                    if is_saved {
-                        self.services.grants.definitions.approve(ready.tool.as_ref());
-                    }
-                    break;
+                    break is_saved;
                 }
                 PolicyVerdict::Deny { message } => {
                     let text = denied(message.as_deref());
@@ -196,20 +210,18 @@ impl Scheduler<'_> {
                 PolicyVerdict::Ask => {
                     let reason = stopped.or_else(|| self.reason(&ready, mode));
                     let confinement = judgement.confinement();
-                    let approving = Approving { is_strict, mode, reason, confinement };
+                    let approving = Approving { is_strict, is_changed, mode, reason, confinement };
                     match self.confirm(&mut ready, approving, &mut changes).await {
                         Ok(Asked::Again) => {}
                         asked => match self.follow(asked, &ready, batch).await? {
-                            Followed::Runs => {
-                                self.services.grants.definitions.approve(ready.tool.as_ref());
-                                break;
-                            }
+                            Followed::Runs => break true,
                             Followed::Finished => return Ok(None),
                         },
                     }
                 }
             }
-        }
+        };
+        self.services.grants.definitions.approve_if(is_approval, ready.tool.as_ref());
         self.moved(&ready.queued.call.id, CallStatus::Scheduled).await;
         Ok(Some(ready))
     }
@@ -255,7 +267,7 @@ impl Scheduler<'_> {
         asked: Approving,
         changes: &mut LiveWatch<ApprovalMode>,
     ) -> Result<Asked, ToolError> {
-        let Approving { is_strict, mode, reason: why, confinement } = asked;
+        let Approving { is_strict, is_changed, mode, reason: why, confinement } = asked;
         if !self.policy.facts.interactive {
             let is_limited = ready.effects.command.is_some() && self.policy.only_reads(mode);
             let message = nobody_to_ask(ready.tool.display_name(), why.as_deref(), is_limited);
@@ -269,12 +281,7 @@ impl Scheduler<'_> {
             return Ok(Asked::No);
         };
         let mut confirmation = confirmation?;
-        if let ConfirmationKind::Execute { reason, level, .. } = &mut confirmation.kind {
-            (*reason, *level) = (why, confinement.level);
-        }
-        if let ConfirmationKind::ServerTool(call) = &mut confirmation.kind {
-            call.is_changed = self.services.grants.definitions.is_changed(ready.tool.as_ref());
-        }
+        add_facts(&mut confirmation.kind, why, confinement.level, is_changed);
         let kind = confirmation.kind.clone();
         ready.confinement = CallConfinement::default();
         if !is_strict

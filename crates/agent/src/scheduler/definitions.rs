@@ -2,7 +2,7 @@
 //! approval for a harmless tool, and change the tool afterwards.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -40,9 +40,9 @@ impl Definitions {
         known.get(&key).is_some_and(|approved| *approved != definition)
     }
 
-    /// Records that the user approves the tool as it is now.
-    pub(super) fn approve(&self, tool: &dyn Tool) {
-        let Some((key, definition)) = digest(tool) else { return };
+    /// Records that the user approves the tool as it is now, if that is so.
+    pub(super) fn approve_if(&self, is_approval: bool, tool: &dyn Tool) {
+        let Some((key, definition)) = digest(tool).filter(|_| is_approval) else { return };
         let mut known = self.known();
         let known = known.get_or_insert_with(|| self.read());
         if known.get(&key) == Some(&definition) {
@@ -54,7 +54,7 @@ impl Definitions {
         drop(self.save(file, key, definition));
     }
 
-    fn save(&self, file: &std::path::Path, key: String, definition: String) -> pollux_fs::Result<()> {
+    fn save(&self, file: &Path, key: String, definition: String) -> pollux_fs::Result<()> {
         if let Some(folder) = file.parent() {
             pollux_fs::create_private_directories(folder)?;
         }

@@ -126,6 +126,7 @@ impl Service {
             version: "1".to_owned(),
             roots: Arc::new(Vec::new),
             operator: Arc::new(pollux_protocol::NoUser),
+            sampler: None,
             origin: Arc::default(),
             truncate_threshold: 0,
             spill_directory: self.home.path().to_owned(),

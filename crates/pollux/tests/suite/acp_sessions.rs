@@ -329,6 +329,6 @@ fn servers_of_the_client_are_used() {
     let options = asked["params"]["options"].to_string();
     assert!(options.contains("proceed_always_server"), "{options}");
     client.choose(&asked, "proceed_once");
-    client.answer_with(prompt);
+    client.answer(prompt).unwrap();
     assert!(stage.response().contains("seen $HOME"), "{}", stage.response());
 }

@@ -94,6 +94,8 @@ fn a_list_that_hangs_can_be_stopped() {
         fs::read_to_string(stage.home.project().join("pid")).is_ok_and(|pid| pid.ends_with('\n'))
     });
     let process: u32 = stage.home.read_project_file("pid").trim().parse().unwrap();
+    // Before, Ctrl-C ends the program.
+    terminal.wait_for_text("/help lists the commands.", SOON);
     terminal.send_key(Key::Ctrl('c'));
     terminal.wait_for_text("Request cancelled.", SOON);
     assert_eq!(stage.requests().len(), 0);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pollux_testkit::{Key, Terminal, reply};
+use pollux_testkit::{Endpoint, Key, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::mcp::{calls, connected, stage_with};
@@ -178,6 +178,52 @@ fn without_a_user_a_question_is_declined() {
     calls(&stage, &[("mcp_git_look", json!({}))]);
     assert_eq!(answered(&stage), json!({"action": "decline"}));
     assert!(stage.response().contains("asked"), "{}", stage.response());
+}
+
+/// Code of a tool that asks the model, and returns its answer.
+const SAMPLING: &str = r#"call=$id
+printf '%s\n' '{"jsonrpc":"2.0","id":"m","method":"sampling/createMessage","params":{"maxTokens":50,"systemPrompt":"Be short.","messages":[{"role":"user","content":{"type":"text","text":"Name a colour."}}]}}'
+IFS= read -r line; printf '%s' "$line" > answered; id=$call; text sampled"#;
+
+#[test]
+fn a_server_asks_the_model_if_the_user_permits_it() {
+    let stage = stage_with(|stage| {
+        let mut entry =
+            ScriptServer { call: SAMPLING, ..ScriptServer::default() }.entry(stage, "s");
+        entry["trust"] = json!(true);
+        json!({ "s": entry })
+    });
+    let mut terminal = {
+        stage.server.stream(reply().call("mcp_s_look", json!({})));
+        stage.server.answer_with(Endpoint::GenerateContent, |_| reply().text("Blue."));
+        stage.server.stream(reply().text("Finished."));
+        connected(&stage)
+    };
+    terminal.send("go\r");
+    terminal.wait_for_text("MCP server 's' wants an answer of your model to this text:", SOON);
+    terminal.wait_for_text("Name a colour.", SOON);
+    terminal.wait_for_text("Choose 1-3", SOON);
+    terminal.send("1\r");
+    terminal.wait_for_text("Finished.", SOON);
+    let answer = answered(&stage);
+    assert_eq!(answer["content"]["text"], "Blue.", "{answer}");
+    assert_eq!((&answer["role"], &answer["stopReason"]), (&json!("assistant"), &json!("endTurn")));
+    let request = stage.server.requests_to(Endpoint::GenerateContent)[0].body.clone();
+    assert_eq!(request["generationConfig"]["maxOutputTokens"], 50);
+    assert!(request["systemInstruction"].to_string().contains("Be short."), "{request}");
+    terminal.send_key(Key::Ctrl('d'));
+    terminal.wait_exit(SOON);
+}
+
+#[test]
+fn without_a_user_no_server_gets_the_model() {
+    let stage = stage_with(
+        |stage| json!({ "s": ScriptServer { call: SAMPLING, ..ScriptServer::default() }.entry(stage, "s") }),
+    );
+    calls(&stage, &[("mcp_s_look", json!({}))]);
+    let text = fs::read_to_string(stage.home.project().join("answered")).unwrap();
+    assert!(text.contains("User rejected sampling request"), "{text}");
+    assert_eq!(stage.server.requests_to(Endpoint::GenerateContent).len(), 0);
 }
 
 #[test]

@@ -11,10 +11,8 @@ pub(crate) fn entries(servers: &[McpServer]) -> Map<String, Value> {
 
 fn entry(server: &McpServer) -> Option<(String, Value)> {
     let remote = |kind: &str, name: &str, url: &str, headers: &[HttpHeader]| {
-        let headers: Map<String, Value> = headers
-            .iter()
-            .map(|header| (header.name.clone(), json!(header.value)))
-            .collect();
+        let headers: Map<String, Value> =
+            headers.iter().map(|header| (header.name.clone(), json!(header.value))).collect();
         (name.to_owned(), json!({ "type": kind, "url": url, "headers": headers }))
     };
     match server {
