@@ -13,8 +13,9 @@ use pollux_config::Environment;
 use pollux_host::{Host, ReplaySource, RunOptions};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{
-    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, Question, QuestionOutcome,
-    QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError, Severity,
+    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, PromptSource, Question,
+    QuestionOutcome, QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError,
+    Severity,
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -103,7 +104,7 @@ impl Talk {
                 Op::Command { id: id.clone(), name, arguments }
             }
             _ if self.work.is_some() => return self.send(Op::Steer(line)),
-            _ => match self.session.expand(line.clone()).await {
+            _ => match self.session.expand(line.clone(), PromptSource::Typed).await {
                 Ok(parts) => Op::Prompt { id: id.clone(), parts, display: Some(line) },
                 Err(error) => return self.person.warning(&error.to_string()),
             },

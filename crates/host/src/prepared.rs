@@ -154,6 +154,15 @@ impl PreparedSession for Prepared {
         Ok(approval::check(self.setup.approval_request(), mode)?)
     }
 
+    fn names_server(&self, prompt: &str) -> bool {
+        prompt.contains('@')
+            && self
+                .setup
+                .configured_servers()
+                .iter()
+                .any(|server| prompt.contains(&format!("@{}:", server.name)))
+    }
+
     fn expand(
         &self,
         prompt: String,

@@ -62,9 +62,17 @@ impl RunningSession for OpenSession {
         Ok(page.map_err(|error| SessionFailure::general(&error))?)
     }
 
-    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
+    fn ready(&self) -> BoxFuture<'static, ()> {
+        self.state.servers.ready()
+    }
+
+    fn expand(
+        &self,
+        prompt: String,
+        source: PromptSource,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let servers = self.state.servers.servers();
-        let expander = Expander::new(&self.setup, PromptSource::Typed).with_servers(servers);
+        let expander = Expander::new(&self.setup, source).with_servers(servers);
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
     }
 

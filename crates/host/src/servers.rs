@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use futures::future::{BoxFuture, ready};
 use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
 use pollux_mcp::{
     Authorization, Sampler, ServerChange, ServerConfig, ServerState, ServerStatus, Servers,
@@ -63,6 +64,8 @@ pub(crate) struct SessionServers {
     session: String,
     /// The started servers; empty while nothing is configured.
     servers: OnceLock<Servers>,
+    /// Wait of the first request for the servers.
+    loading: OnceLock<Loading>,
     /// Servers that are disabled for this session only.
     disabled: Mutex<HashSet<String>>,
     /// Sign-ins that wait for the user.
@@ -76,6 +79,7 @@ impl SessionServers {
             setup: Arc::clone(setup),
             session,
             servers: OnceLock::new(),
+            loading: OnceLock::new(),
             disabled: Mutex::default(),
             waiting: WaitingSignIns::default(),
         }
@@ -117,7 +121,12 @@ impl SessionServers {
         }
         // If the task panics, there are simply no tools of servers.
         let waiting = tokio::spawn(async move { this.wait_headless(&outlet).await });
-        Some(waiting.map(drop).boxed().shared())
+        Some(self.loading.get_or_init(|| waiting.map(drop).boxed().shared()).clone())
+    }
+
+    /// Waits as long as the first request does.
+    pub(crate) fn ready(&self) -> BoxFuture<'static, ()> {
+        self.loading.get().map_or_else(|| ready(()).boxed(), |loading| loading.clone().boxed())
     }
 
     /// Returns the servers; `None` if none is configured.

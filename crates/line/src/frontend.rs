@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pollux_input::{HISTORY_LINES, Tone, Workbench};
-use pollux_protocol::{ExternalEditor, Notices, Operator, RunningSession, SessionFacts};
+use pollux_protocol::{
+    ExternalEditor, Notices, Operator, PromptSource, RunningSession, SessionFacts,
+};
 
 use crate::conversation::{Conversation, Preparation, Setting};
 use crate::end::ConversationEnd;
@@ -84,7 +86,9 @@ impl LineFrontend {
         let SessionFacts { id, folder, model, resumed, .. } = facts.clone();
         let setting = Setting {
             handle: handle.as_ref(),
-            prepare: Box::new(|prompt| -> Preparation { tokio::spawn(session.expand(prompt)) }),
+            prepare: Box::new(|prompt| -> Preparation {
+                tokio::spawn(session.expand(prompt, PromptSource::Typed))
+            }),
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             folder,

@@ -78,17 +78,23 @@ impl Input {
         } else {
             PromptSource::Piped { typed: typed.len() }
         };
-        let parts = session.expand(prompt.clone(), source);
-        if !may_call_command(&prompt) {
+        let names_server = session.names_server(&prompt);
+        if !may_call_command(&prompt) && !names_server {
             // A file that cannot be read is reported before the session begins.
-            let input = Self::of_text(prompt, parts.await?);
-            return Ok((input, session.start().await?));
+            let parts = session.expand(prompt.clone(), source).await?;
+            return Ok((Self::of_text(prompt, parts), session.start().await?));
         }
         if commands::needs_a_screen(&prompt) {
             return Err(unsupported());
         }
         let session = session.start().await?;
-        match Self::calling(&session.handle().commands().get(), prompt, parts).await {
+        let commands = || session.handle().commands().get();
+        // A command that is not known may be a prompt of a server.
+        if names_server || commands().find(&prompt).is_none() {
+            session.ready().await;
+        }
+        let parts = session.expand(prompt.clone(), source);
+        match Self::calling(&commands(), prompt, parts).await {
             Ok(input) => Ok((input, session)),
             Err(failure) => {
                 session.close().await;

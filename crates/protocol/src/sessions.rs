@@ -184,12 +184,20 @@ pub trait RunningSession: Send + Sync {
         count: usize,
     ) -> Result<TranscriptPage, SessionsError>;
 
-    /// Expands the `@path`s of a prompt that the user typed. A prompt without any becomes one
-    /// unchanged part.
+    /// Waits until the session has everything that its first request waits for, such as the tools
+    /// and prompts of servers. In a conversation nothing is waited for.
+    fn ready(&self) -> BoxFuture<'static, ()>;
+
+    /// Expands the `@path`s of a prompt, and the resources of servers that it names. A prompt
+    /// without any becomes one unchanged part.
     ///
     /// # Errors
-    /// The message for the user if a file that the prompt names cannot be read.
-    fn expand(&self, prompt: String) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
+    /// The message for the user if a file or resource that the prompt names cannot be read.
+    fn expand(
+        &self,
+        prompt: String,
+        source: PromptSource,
+    ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
     /// Expands `@path`s that stand for the links of a prompt, like [`Self::expand`], except that
     /// ignored files are left out: a program may have added the links, such as an editor that adds
@@ -299,6 +307,9 @@ pub trait PreparedSession: Send + Sync {
     /// # Errors
     /// The reason, for the user.
     fn check_mode(&self, mode: ApprovalMode) -> Result<(), SessionsError>;
+
+    /// Returns true if the prompt names something of a server, which only a running session knows.
+    fn names_server(&self, prompt: &str) -> bool;
 
     /// Expands the `@path`s of the first prompt, like [`RunningSession::expand`].
     ///

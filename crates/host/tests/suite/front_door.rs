@@ -69,7 +69,8 @@ async fn a_request_brings_folders_files_notices_and_observers() {
     assert!(matches!(talk.log.ended("one").await, PromptOutcome::Done));
     let request = stage.requests(MODEL).pop().unwrap();
     assert!(says(&request, "In the editor."));
-    let parts = talk.session.expand("What is in @note.txt?".to_owned()).await.unwrap();
+    let parts =
+        talk.session.expand("What is in @note.txt?".to_owned(), PromptSource::Typed).await.unwrap();
     assert!(format!("{parts:?}").contains("In the editor."), "{parts:?}");
     let log = talk.close().await;
     assert_eq!(observed.events().len(), log.events().len());

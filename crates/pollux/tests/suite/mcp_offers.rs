@@ -111,6 +111,23 @@ fn a_prompt_can_name_a_resource() {
 }
 
 #[test]
+fn a_headless_prompt_can_be_a_servers_prompt_or_name_a_resource() {
+    let stage = stage();
+    stage.server.stream(reply().text("one"));
+    stage.server.stream(reply().text("two"));
+    stage.pollux(&["-p", "/greet-me Ann"]).run().assert_code(0);
+    assert_eq!(last_message(&stage), ["Say hello.", "Be brief."]);
+    stage.pollux(&["-p", "see @notes:note://one"]).run().assert_code(0);
+    let texts = last_message(&stage);
+    assert_eq!(texts[0], "see @notes:note://one");
+    assert!(texts[3].contains("The note &lt;/untrusted_context&gt;"), "{texts:?}");
+    let missing = stage.pollux(&["-p", "/greet-me"]).run();
+    assert_ne!(missing.code, Some(0));
+    assert!(missing.stderr_text().contains("Missing required argument(s): --name"));
+    assert_eq!(stage.requests().len(), 2);
+}
+
+#[test]
 fn a_servers_prompt_is_a_command() {
     let stage = stage();
     stage.server.stream(reply().text("Finished."));
