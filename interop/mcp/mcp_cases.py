@@ -77,6 +77,7 @@ EVERYTHING_UNCALLED = {
     "simulate-research-query": "needs tasks, which neither program has",
     "trigger-elicitation-request": "the original cannot ask the user for a server",
     "trigger-url-elicitation": "the original cannot ask the user for a server",
+    "trigger-sampling-request": "the original does not let a server use the model",
 }
 case("everything.stdio", program(f"{BIN}/mcp-server-everything"), EVERYTHING, uncalled=EVERYTHING_UNCALLED)
 case("everything.http", WEB, EVERYTHING, uncalled=EVERYTHING_UNCALLED,

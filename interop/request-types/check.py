@@ -33,8 +33,8 @@ NEWER = [
 REDIRECTS = "/redirect-loop/"
 # Address of a unit test of the exchange with any server.
 ANY = "/x"
-# Addresses of MCP servers in the tests.
-MCP = ("/mcp", "/broken")
+# Addresses of MCP servers in the tests, and of the services that sign in to them.
+MCP = ("/mcp", "/broken", "/web", "/register", "/token")
 
 GEMINI = {
     "generateContent": google.GenerateContentRequest,
