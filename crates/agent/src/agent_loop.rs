@@ -10,7 +10,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
-    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptOutcome, Todo, TurnLimit,
+    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptInput, PromptOutcome, Todo, TurnLimit,
     text_of,
 };
 
@@ -193,15 +193,14 @@ impl AgentLoop {
     pub async fn prompt(
         &mut self,
         id: &str,
-        parts: Vec<Part>,
-        display: Option<String>,
+        input: PromptInput,
         cancel: &CancellationToken,
     ) -> PromptOutcome {
         let outlet = self.outlet().clone();
         outlet.set_prompt(Some(id));
         outlet.emit(Event::PromptStarted).await;
         let turns_before = self.turns;
-        let outcome = match self.within_budget(id, parts, display, cancel).await {
+        let outcome = match self.within_budget(id, input, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let ended = self.conversation.end_prompt(id, failure(&outcome)).await;
                 ended.map_or_else(|error| PromptOutcome::LogFailed(error.to_string()), |()| outcome)
@@ -237,8 +236,7 @@ impl AgentLoop {
     async fn within_budget(
         &mut self,
         id: &str,
-        parts: Vec<Part>,
-        display: Option<String>,
+        input: PromptInput,
         cancel: &CancellationToken,
     ) -> Result<PromptOutcome, End> {
         let budget = self.services.budget.clone();
@@ -251,7 +249,7 @@ impl AgentLoop {
         let stopped = cancel.child_token();
         let mut run = PromptRun::new(id, &stopped);
         let ended = {
-            let work = self.work(parts, display, &mut run);
+            let work = self.work(input, &mut run);
             tokio::pin!(work);
             match deadline {
                 None => work.await,
@@ -285,15 +283,14 @@ impl AgentLoop {
     /// Sends requests and runs the calls of the answers until the model is done.
     async fn work(
         &mut self,
-        parts: Vec<Part>,
-        display: Option<String>,
+        mut input: PromptInput,
         run: &mut PromptRun<'_>,
     ) -> Result<PromptOutcome, End> {
         self.begin(run.id);
-        let parts = self.opened(parts).await?;
-        let prompt = text_of(&parts).into_owned();
+        input.parts = self.opened(input.parts).await?;
+        let prompt = text_of(&input.parts).into_owned();
         self.guard.begin(&prompt);
-        self.take_prompt(parts, display, run).await?;
+        self.take_prompt(input, run).await?;
         self.wait_for_tools(run.cancel).await;
         let mut requested = self.requested_model.get();
         let mut choice = self.choose().await?;
@@ -399,10 +396,10 @@ impl AgentLoop {
 
     async fn take_prompt(
         &mut self,
-        parts: Vec<Part>,
-        display: Option<String>,
+        input: PromptInput,
         run: &mut PromptRun<'_>,
     ) -> Result<(), End> {
+        let PromptInput { parts, display, earlier } = input;
         run.text = display.clone().unwrap_or_else(|| text_of(&parts).into_owned());
         let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
         self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
@@ -410,6 +407,7 @@ impl AgentLoop {
         let own = parts.len();
         let display = MessageDisplay::from(display);
         let parts = self.before_agent(parts, &display, run.cancel).await?;
+        self.conversation.precede(earlier).await?;
         let news = self.instruction.take_notice().map(Part::text);
         let SteeringInput { parts: steering, typed } = self.steering.take();
         // Text of hooks and of Pollux is not text of the user.

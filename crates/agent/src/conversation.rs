@@ -100,6 +100,24 @@ impl Conversation {
         Ok(())
     }
 
+    /// Adds messages that precede a prompt and that nobody typed.
+    pub(crate) async fn precede(&mut self, messages: Vec<Content>) -> Result<(), JournalError> {
+        for Content { role, parts } in messages {
+            match role {
+                Role::User => self.say(parts, MessageDisplay::Hidden).await?,
+                Role::Model => {
+                    let id = self.new_id();
+                    self.history.push_model(id.clone(), parts);
+                    let parts = parts_of(self.entry_of(&id).as_ref());
+                    if !parts.is_empty() {
+                        self.record(Record::Model(MessageRecord::of_text(id, parts))).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the results of the calls of one turn. `typed` is the text among them that the user
     /// typed.
     pub(crate) async fn respond(

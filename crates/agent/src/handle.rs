@@ -127,8 +127,8 @@ impl Worker {
         let (agent, desk) = (&mut self.agent, &mut self.desk);
         let keep = QueuedOnCancel::Keep;
         match op {
-            Op::Prompt { id, parts, display } => {
-                let work = agent.prompt(&id, parts, display, &cancel);
+            Op::Prompt { id, input } => {
+                let work = agent.prompt(&id, input, &cancel);
                 desk.during(&cancel, keep, work).await;
             }
             Op::Command { id, name, arguments } => {

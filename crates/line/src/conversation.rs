@@ -12,7 +12,7 @@ use pollux_input::{
     EditProposal, KeyDecoder, LineEditor, QuestionSheet, SheetExtent, Survey, Tone,
 };
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId,
+    AgentHandle, ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, PromptId, PromptInput,
     Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
@@ -367,7 +367,7 @@ impl<'a> Conversation<'a> {
         let id = new_id();
         self.work = Work::Running(id.clone());
         self.spoken = true;
-        self.wish(Op::Prompt { id, parts, display: (!as_typed).then_some(prompt) });
+        self.wish(Op::Prompt { id, input: PromptInput::shown(parts, (!as_typed).then_some(prompt)) });
     }
 
     /// Returns the command that a line calls, if it may run during other work.

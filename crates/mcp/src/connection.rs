@@ -27,6 +27,7 @@ use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
 use crate::oauth::{Authorization, ServerTokens};
 use crate::sampling::Sampler;
+use crate::starts::{Starts, Turn};
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
 
 /// Limits of a server's error output that is kept, in bytes.
@@ -35,6 +36,8 @@ const KEPT_ERRORS: OutputLimits = OutputLimits { head: 16 << 10, tail: 48 << 10 
 const MARGIN: Duration = Duration::from_secs(5);
 /// Time that a stream may be silent: as long as the session lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
+/// Time for which the start of a program keeps others waiting.
+const START_SHARE: Duration = Duration::from_millis(100);
 /// Time that a server has to end after its connection was closed.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
 /// Maximum number of lines of error output in the log.
@@ -57,6 +60,8 @@ pub(crate) struct Surroundings {
     pub(crate) operator: Arc<dyn Operator>,
     /// Session, as the sender of questions.
     pub(crate) origin: Arc<Origin>,
+    /// Starts of programs.
+    pub(crate) starts: Starts,
     /// Sign-ins to servers.
     pub(crate) authorization: Arc<Authorization>,
     /// Model of the session, for servers.
@@ -103,7 +108,11 @@ impl Connection {
         surroundings: &Surroundings,
         log: &LogSink,
     ) -> Result<Self, ConnectError> {
-        let opening = Self::open_any(config, surroundings, log);
+        let turn = match &config.endpoint {
+            ServerAddress::Stdio { .. } => surroundings.starts.turn().await,
+            _ => None,
+        };
+        let opening = Self::open_any(config, surroundings, log, turn);
         tokio::time::timeout(config.timeout, opening).await.unwrap_or_else(|_| {
             let seconds = config.timeout.as_secs_f64();
             Err(ConnectError::Failed(format!("no connection within {seconds} s")))
@@ -114,6 +123,7 @@ impl Connection {
         config: &ServerConfig,
         surroundings: &Surroundings,
         log: &LogSink,
+        turn: Option<Turn>,
     ) -> Result<Self, ConnectError> {
         let (operator, origin) = (&surroundings.operator, &surroundings.origin);
         let elicitation = Elicitation::new(
@@ -129,7 +139,7 @@ impl Connection {
         match &config.endpoint {
             ServerAddress::Stdio { command, args, env, cwd } => {
                 let spec = child(command, args, env, cwd.as_deref(), surroundings);
-                Self::open_program(&spec, handler, log).await
+                Self::open_program(spec, handler, log, turn).await
             }
             ServerAddress::Http(remote) => {
                 Self::open_http(config, remote, surroundings, handler).await
@@ -155,15 +165,26 @@ impl Connection {
     }
 
     async fn open_program(
-        spec: &ChildSpec,
+        spec: ChildSpec,
         handler: Handler,
         log: &LogSink,
+        turn: Option<Turn>,
     ) -> Result<Self, ConnectError> {
-        let server = spawn_duplex(spec, KEPT_ERRORS)
+        // Starting a process waits until the system has run it.
+        let started = tokio::task::spawn_blocking(move || spawn_duplex(&spec, KEPT_ERRORS)).await;
+        let server = started
+            .map_err(|error| ConnectError::Failed(error.to_string()))?
             .map_err(|error| ConnectError::Failed(error.to_string()))?;
         let (transport, process) = StdioTransport::new(server, Arc::clone(log));
         let mut attempt = Attempt { process: Arc::clone(&process), log, has_failed: true };
-        match serve_client(handler, transport).await {
+        let mut connecting = Box::pin(serve_client(handler, transport));
+        let early = tokio::time::timeout(START_SHARE, &mut connecting).await;
+        drop(turn);
+        let connected = match early {
+            Ok(connected) => connected,
+            Err(_) => connecting.await,
+        };
+        match connected {
             Ok(service) => {
                 attempt.has_failed = false;
                 Ok(Self::new(service, Some(process)))

@@ -43,6 +43,7 @@ mod resources;
 mod result;
 mod sampling;
 mod servers;
+mod starts;
 mod status;
 mod stdio;
 mod tool;

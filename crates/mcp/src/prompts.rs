@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::plain_text::one_line;
-use pollux_protocol::{CommandContext, CommandError, Part, PromptCommand};
+use pollux_protocol::{CommandContext, CommandError, Content, PromptCommand, PromptInput, Role};
 use rmcp::model::{
-    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, GetPromptRequest,
-    GetPromptRequestParams, Prompt, PromptMessage, Reference, ServerResult,
+    ArgumentInfo, ClientRequest, ContentBlock, CompleteRequest, CompleteRequestParams, GetPromptRequest,
+    GetPromptRequestParams, Prompt, PromptMessage, Reference, Role as Speaker,
+    ServerResult,
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Map, Value};
@@ -164,7 +165,7 @@ impl PromptCommand for ServerPrompt {
             .collect()
     }
 
-    async fn expand(&self, context: &CommandContext) -> Result<Vec<Part>, CommandError> {
+    async fn expand(&self, context: &CommandContext) -> Result<PromptInput, CommandError> {
         if context.arguments == "help" {
             return Err(CommandError(self.help()));
         }
@@ -181,15 +182,35 @@ impl PromptCommand for ServerPrompt {
         let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
         let arguments = read(&context.arguments, &names, &required).map_err(CommandError)?;
         let messages = self.get(arguments).await.map_err(explain)?;
-        let parts: Vec<Part> = messages
-            .into_iter()
-            .flat_map(|message| result::prompt_parts(message.content))
-            .collect();
-        if parts.is_empty() {
-            return Err(explain("the server returned no message".to_owned()));
-        }
-        Ok(parts)
+        as_prompt(messages)
+            .ok_or_else(|| explain("the server returned no message".to_owned()))
     }
+}
+
+/// Returns the messages of a prompt in their roles: the last ones of the user are the prompt, and the
+/// others precede it. Returns `None` if there is no content.
+///
+/// A message of the assistant stays one if it is text, because vendors accept nothing else from it,
+/// and if the user's prompt follows, because a conversation continues with the user. Otherwise its
+/// content becomes the user's.
+fn as_prompt(messages: Vec<PromptMessage>) -> Option<PromptInput> {
+    let last = messages.iter().rposition(|message| message.role == Speaker::User);
+    let mut dialogue: Vec<Content> = Vec::new();
+    for (at, message) in messages.into_iter().enumerate() {
+        let is_text = matches!(message.content, ContentBlock::Text(_));
+        let parts = result::prompt_parts(message.content);
+        let is_model = message.role == Speaker::Assistant
+            && is_text
+            && last.is_some_and(|last| at < last);
+        let role = if is_model { Role::Model } else { Role::User };
+        match dialogue.last_mut() {
+            Some(before) if before.role == role => before.parts.extend(parts),
+            _ => dialogue.push(Content { role, parts }),
+        }
+    }
+    dialogue.retain(|message| !message.parts.is_empty());
+    let prompt = dialogue.pop()?;
+    Some(PromptInput { earlier: dialogue, ..prompt.parts.into() })
 }
 
 /// Returns the name of a prompt's command: white space and control characters become hyphens.
@@ -275,6 +296,7 @@ fn words_of(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use pollux_protocol::Part;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -307,6 +329,32 @@ mod tests {
             read("--x=1", &["a"], &[]),
             Err("Unknown argument: --x. Arguments: --a".to_owned())
         );
+    }
+
+    #[test]
+    fn messages_keep_their_roles() {
+        let user = |text: &str| PromptMessage::new(Speaker::User, ContentBlock::text(text));
+        let assistant =
+            |text: &str| PromptMessage::new(Speaker::Assistant, ContentBlock::text(text));
+        let text = |text: &str| Part::text(text);
+        for (messages, earlier, parts) in [
+            (vec![], vec![], None),
+            (vec![user("a"), user("b")], vec![], Some(vec![text("a"), text("b")])),
+            (
+                vec![user("a"), assistant("b"), user("c")],
+                vec![Content::user(vec![text("a")]), Content::model(vec![text("b")])],
+                Some(vec![text("c")]),
+            ),
+            (
+                vec![assistant("a"), user("b"), assistant("c")],
+                vec![Content::model(vec![text("a")])],
+                Some(vec![text("b"), text("c")]),
+            ),
+            (vec![assistant("a")], vec![], Some(vec![text("a")])),
+        ] {
+            let expected = parts.map(|parts| PromptInput { earlier, ..parts.into() });
+            assert_eq!(as_prompt(messages), expected);
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use pollux_net::ClientOptions;
 use pollux_protocol::{Declaration, Operator, Origin, Tool};
 
 use crate::connection::Surroundings;
+use crate::starts::Starts;
 use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
@@ -130,5 +131,6 @@ pub(crate) fn surroundings(options: ServersOptions) -> Surroundings {
         origin: options.origin,
         sampler: options.sampler,
         authorization: options.authorization,
+        starts: Starts::new(),
     }
 }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
 use pollux_input::HAS_EDITOR;
 use pollux_line::{Broken, LineFrontend, LineOptions, Stdout};
-use pollux_protocol::{Op, SessionFacts, SessionRequest, Sessions, SettingValues};
+use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
 
@@ -279,8 +279,7 @@ async fn work(
         command: input.command,
         prompt: Op::Prompt {
             id: uuid::Uuid::new_v4().simple().to_string(),
-            parts: input.parts,
-            display: input.display,
+            input: PromptInput::shown(input.parts, input.display),
         },
         started,
         json: format != OutputFormat::Text,

@@ -106,7 +106,7 @@ pub use model::{
 };
 pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
 pub use notices::Notices;
-pub use op::{CommandReport, Op, PromptId};
+pub use op::{CommandReport, Op, PromptId, PromptInput};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{

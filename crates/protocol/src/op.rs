@@ -1,9 +1,34 @@
 //! Operations: the requests of a frontend to the agent.
 
-use crate::{ApprovalMode, CallId, EntryId, Part, QuestionReply};
+use crate::{ApprovalMode, CallId, Content, EntryId, Part, QuestionReply};
 
 /// Id of one prompt or command, carried by all events, requests and calls that result from it.
 pub type PromptId = String;
+
+/// Prompt of the user.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PromptInput {
+    /// Parts that are sent to the model.
+    pub parts: Vec<Part>,
+    /// Text that the user typed, if it differs.
+    pub display: Option<String>,
+    /// Messages that precede the prompt in the conversation, such as those of a prompt that a
+    /// server wrote as a dialogue. Messages of the model contain text only.
+    pub earlier: Vec<Content>,
+}
+
+impl PromptInput {
+    /// Creates a prompt that the user sees as `display`.
+    pub fn shown(parts: Vec<Part>, display: Option<String>) -> Self {
+        Self { parts, display, earlier: Vec::new() }
+    }
+}
+
+impl From<Vec<Part>> for PromptInput {
+    fn from(parts: Vec<Part>) -> Self {
+        Self::shown(parts, None)
+    }
+}
 
 /// Message about an event outside the current work, such as the end of a background command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +60,8 @@ pub enum Op {
     Prompt {
         /// Id of the work.
         id: PromptId,
-        /// Parts that are sent to the model.
-        parts: Vec<Part>,
-        /// Text that the user typed, if it differs.
-        display: Option<String>,
+        /// The prompt.
+        input: PromptInput,
     },
     /// Runs a slash command. A command that only reads runs in parallel with the current work.
     Command {

@@ -46,6 +46,21 @@ pub struct MessageRecord {
     pub calls: Vec<CallRecord>,
 }
 
+impl MessageRecord {
+    /// Creates a message that no model of this session wrote, without calls.
+    pub fn of_text(id: EntryId, parts: Vec<Part>) -> Self {
+        Self {
+            id,
+            parts,
+            thoughts: Vec::new(),
+            usage: None,
+            model: String::new(),
+            interrupted: false,
+            calls: Vec::new(),
+        }
+    }
+}
+
 /// Call in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRecord {

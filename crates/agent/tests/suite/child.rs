@@ -58,12 +58,12 @@ impl Family {
 
     async fn prompt(&mut self, id: &str, text: &str) -> PromptOutcome {
         let parts = vec![Part::text(text)];
-        self.main.prompt(id, parts, None, &CancellationToken::new()).await
+        self.main.prompt(id, parts.into(), &CancellationToken::new()).await
     }
 
     async fn delegate(&mut self, id: &str, text: &str) -> PromptOutcome {
         let parts = vec![Part::text(text)];
-        self.child.prompt(id, parts, None, &CancellationToken::new()).await
+        self.child.prompt(id, parts.into(), &CancellationToken::new()).await
     }
 
     /// Returns agent, prompt and value for every event from which `pick` takes a value.
@@ -196,7 +196,7 @@ async fn a_question_of_a_child_names_the_child() {
     let mut family = Family::of(&stage, FakeTool::new("write"), LoopSettings::default());
     let (log, cancel) = (Arc::clone(&family.log), CancellationToken::new());
     let parts = vec![Part::text("write it")];
-    let work = family.child.prompt("p0#review", parts, None, &cancel);
+    let work = family.child.prompt("p0#review", parts.into(), &cancel);
     let asked = async {
         let from = |event: &Event| match event {
             Event::Question(question) => Some(question.from.agent.to_string()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandOutcome, CommandSet,
-    CommandSource, Directive, EntryId, Event, Live, Measurement, Op, Part, PromptCommand,
+    CommandSource, Directive, EntryId, Event, Live, Measurement, Op, Part, PromptCommand, PromptInput,
     PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus, ToolOutput,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
@@ -192,7 +192,7 @@ impl Command for Fake {
             "plan" => {
                 context.send(Op::SetMode(ApprovalMode::Plan));
                 let parts = vec![Part::text("plan it")];
-                Ok(Some(Op::Prompt { id: context.id, parts, display: None }))
+                Ok(Some(Op::Prompt { id: context.id, input: parts.into() }))
             }
             _ => Ok(None),
         }
@@ -305,10 +305,10 @@ impl PromptCommand for Late {
     fn description(&self) -> &'static str {
         ""
     }
-    async fn expand(&self, context: &CommandContext) -> Result<Vec<Part>, CommandError> {
+    async fn expand(&self, context: &CommandContext) -> Result<PromptInput, CommandError> {
         match context.arguments.as_str() {
             "" => Err(CommandError("no arguments".to_owned())),
-            arguments => Ok(vec![Part::text(format!("expanded {arguments}"))]),
+            arguments => Ok(vec![Part::text(format!("expanded {arguments}"))].into()),
         }
     }
 }

@@ -321,7 +321,7 @@ impl Talk {
     /// Starts a prompt. Returns its id.
     pub(crate) fn begin(&self, text: &str) -> String {
         let id = format!("p{}", self.prompts.fetch_add(1, Ordering::SeqCst));
-        self.send(Op::Prompt { id: id.clone(), parts: vec![Part::text(text)], display: None });
+        self.send(Op::Prompt { id: id.clone(), input: vec![Part::text(text)].into() });
         id
     }
 

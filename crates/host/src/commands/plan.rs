@@ -55,7 +55,7 @@ impl Command for Plan {
             return Ok(None);
         }
         let parts = vec![Part::text(prompt)];
-        Ok(Some(Op::Prompt { id: context.id, parts, display: None }))
+        Ok(Some(Op::Prompt { id: context.id, input: parts.into() }))
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use pollux_config::custom_commands::{CommandDefinition, CommandFile, CommandFileError, Template};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    CommandContext, CommandError, CommandSource, ConsentItem, Part, PromptCommand,
+    CommandContext, CommandError, CommandSource, ConsentItem, PromptCommand, PromptInput,
 };
 
 use super::{CustomCommands, Description};
@@ -136,11 +136,11 @@ impl PromptCommand for FileCommand {
         Some("[ARGUMENTS]")
     }
 
-    async fn expand(&self, context: &CommandContext) -> Result<Vec<Part>, CommandError> {
+    async fn expand(&self, context: &CommandContext) -> Result<PromptInput, CommandError> {
         let definition = self.allowed(context).await.map_err(CommandError)?;
         let template = Template::parse(&definition.prompt).map_err(|error| {
             CommandError(format!("Invalid syntax in command '{}': {error}", context.name))
         })?;
-        self.owner.fill(&template, context).await
+        Ok(self.owner.fill(&template, context).await?.into())
     }
 }

@@ -130,7 +130,7 @@ impl Talk {
 
     pub(crate) fn prompt(&self, id: &str, text: &str) {
         let parts = vec![Part::text(text)];
-        self.send(Op::Prompt { id: id.to_owned(), parts, display: None });
+        self.send(Op::Prompt { id: id.to_owned(), input: parts.into() });
     }
 
     /// Runs a slash command to its end.

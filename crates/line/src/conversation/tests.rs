@@ -79,8 +79,8 @@ impl Agent {
     fn asked(&self) -> Vec<String> {
         let ops = std::mem::take(&mut *self.ops.lock().unwrap());
         let words = |op| match op {
-            Op::Prompt { parts, .. } => {
-                format!("prompt {}", parts.iter().filter_map(Part::as_text).collect::<String>())
+            Op::Prompt { input, .. } => {
+                format!("prompt {}", input.parts.iter().filter_map(Part::as_text).collect::<String>())
             }
             Op::Command { name, arguments, .. } => format!("/{name} {arguments}"),
             Op::Answer(reply) => self.reply(&reply),

@@ -29,6 +29,7 @@ fn stage() -> Stage {
         ]});
         let messages = json!({"messages": [
             {"role": "user", "content": {"type": "text", "text": "Say hello."}},
+            {"role": "assistant", "content": {"type": "text", "text": "In which tone?"}},
             {"role": "user", "content": {"type": "text", "text": "Be brief."}},
         ]});
         let more = [
@@ -116,7 +117,13 @@ fn a_headless_prompt_can_be_a_servers_prompt_or_name_a_resource() {
     stage.server.stream(reply().text("one"));
     stage.server.stream(reply().text("two"));
     stage.pollux(&["-p", "/greet-me Ann"]).run().assert_code(0);
-    assert_eq!(last_message(&stage), ["Say hello.", "Be brief."]);
+    assert_eq!(last_message(&stage), ["Be brief."]);
+    let contents = stage.requests()[0].body["contents"].clone();
+    let earlier = &contents.as_array().unwrap()[..2];
+    let roles = earlier.iter().map(|message| message["role"].as_str().unwrap());
+    assert_eq!(roles.collect::<Vec<_>>(), ["user", "model"]);
+    assert!(earlier[0]["parts"].to_string().contains("Say hello."));
+    assert_eq!(earlier[1]["parts"], json!([{"text": "In which tone?"}]));
     stage.pollux(&["-p", "see @notes:note://one"]).run().assert_code(0);
     let texts = last_message(&stage);
     assert_eq!(texts[0], "see @notes:note://one");
@@ -125,6 +132,19 @@ fn a_headless_prompt_can_be_a_servers_prompt_or_name_a_resource() {
     assert_ne!(missing.code, Some(0));
     assert!(missing.stderr_text().contains("Missing required argument(s): --name"));
     assert_eq!(stage.requests().len(), 2);
+}
+
+#[test]
+fn a_dialogue_of_a_server_is_resumed_in_its_roles() {
+    let stage = stage();
+    stage.server.stream(reply().text("one"));
+    stage.server.stream(reply().text("two"));
+    stage.pollux(&["-p", "/greet-me Ann"]).run().assert_code(0);
+    stage.pollux(&["--resume", "latest", "-p", "go on"]).run().assert_code(0);
+    let contents = stage.requests()[1].body["contents"].clone();
+    let roles = contents.as_array().unwrap().iter().map(|message| message["role"].clone());
+    assert_eq!(roles.collect::<Vec<_>>(), ["user", "model", "user", "model", "user"]);
+    assert_eq!(contents[1]["parts"], json!([{"text": "In which tone?"}]));
 }
 
 #[test]
@@ -138,7 +158,7 @@ fn a_servers_prompt_is_a_command() {
     terminal.wait_for_text("Has the name of a command.", SOON);
     terminal.send("/greet-me Ann Miller --tone=\"very kind\"\r");
     terminal.wait_for_text("Finished.", SOON);
-    assert_eq!(last_message(&stage), ["Say hello.", "Be brief."]);
+    assert_eq!(last_message(&stage), ["Be brief."]);
     let got = fs::read_to_string(stage.home.project().join("got")).unwrap();
     let got: Value = serde_json::from_str(&got).unwrap();
     let expected = json!({"name": "Ann Miller", "tone": "very kind"});

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Command, CommandContext, CommandError};
-use crate::{Op, Part};
+use crate::{Op, PromptInput};
 
 /// Command that stands for a prompt: a file of the user, or a prompt of a server. The commands of a
 /// source may change while the session runs; see [`super::CommandSet::replace_source`].
@@ -28,11 +28,11 @@ pub trait PromptCommand: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the content that is sent to the model as the user's prompt.
+    /// Returns the prompt. Its display is ignored: the user sees the line that calls the command.
     ///
     /// # Errors
     /// The message for the user if there is no content to send.
-    async fn expand(&self, context: &CommandContext) -> Result<Vec<Part>, CommandError>;
+    async fn expand(&self, context: &CommandContext) -> Result<PromptInput, CommandError>;
 }
 
 /// Source of commands that are not built in.
@@ -97,8 +97,8 @@ impl Command for NamedPrompt {
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
-        let parts = self.command.expand(&context).await?;
-        let display = Some(context.line());
-        Ok(Some(Op::Prompt { id: context.id, parts, display }))
+        let mut input = self.command.expand(&context).await?;
+        input.display = Some(context.line());
+        Ok(Some(Op::Prompt { id: context.id, input }))
     }
 }

@@ -15,7 +15,7 @@ use pollux_input::QuestionSheet;
 use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
     AgentHandle, CommandSet, Confirmation, ConfirmationKind, Envelope, Event, FinishReason, Op,
-    Operator as _, Part, PromptId, PromptOutcome, Question, QuestionId, QuestionReply,
+    Operator as _, Part, PromptId, PromptInput, PromptOutcome, Question, QuestionId, QuestionReply,
     QuestionSubject, RunningSession, UsageReport,
 };
 use serde::Serialize;
@@ -275,7 +275,7 @@ impl Session {
         running.send(command.unwrap_or_else(|| {
             let parts = content.into_parts(expanded);
             let is_typed = matches!(&parts[..], [part] if part.as_text() == Some(&text));
-            Op::Prompt { id: id.clone(), parts, display: (!is_typed).then_some(text) }
+            Op::Prompt { id: id.clone(), input: PromptInput::shown(parts, (!is_typed).then_some(text)) }
         }));
         self.current.insert(id, Current { request, account: Account::default() });
         if let Some(title) = title {

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use futures::FutureExt;
 
 use super::*;
-use crate::{CommandContext, CommandError, Op, Part};
+use crate::{CommandContext, CommandError, Op, Part, PromptInput};
 
 struct Named(&'static str, &'static [&'static str]);
 
@@ -65,8 +65,8 @@ impl PromptCommand for Prompt {
     fn description(&self) -> &'static str {
         ""
     }
-    async fn expand(&self, _context: &CommandContext) -> Result<Vec<Part>, CommandError> {
-        Ok(vec![Part::text(self.0)])
+    async fn expand(&self, _context: &CommandContext) -> Result<PromptInput, CommandError> {
+        Ok(vec![Part::text(self.0)].into())
     }
 }
 
@@ -157,12 +157,13 @@ fn a_prompt_command_continues_as_a_prompt_under_its_id() {
     set.replace_source(CommandSource::User, prompts_named(&["git:review"]), Vec::new());
     let (command, rest) = set.find("/git:review  the branch ").unwrap();
     let context = CommandContext { name: "git:review".into(), ..context(rest) };
-    let Ok(Some(Op::Prompt { id, parts, display })) = command.run(context).now_or_never().unwrap()
+    let Ok(Some(Op::Prompt { id, input })) = command.run(context).now_or_never().unwrap()
     else {
         panic!("no prompt")
     };
-    assert_eq!((id.as_str(), parts), ("id", vec![Part::text("git:review")]));
-    assert_eq!(display.as_deref(), Some("/git:review the branch"));
+    let parts = vec![Part::text("git:review")];
+    assert_eq!(id, "id");
+    assert_eq!(input, PromptInput::shown(parts, Some("/git:review the branch".to_owned())));
 }
 
 fn context(arguments: &str) -> CommandContext {
