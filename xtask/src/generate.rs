@@ -78,6 +78,11 @@ const PAGES: &[Page] = &[
         dress: str::to_owned,
     },
     Page {
+        path: "generated/slash-commands.md",
+        source: Source::Example("slash_commands"),
+        dress: str::to_owned,
+    },
+    Page {
         path: "generated/cli.md",
         source: Source::Program(&["--help"]),
         dress: command_line_page,

@@ -14,41 +14,17 @@ use crate::setup::Setup;
 use crate::state::SessionState;
 
 mod custom;
+mod help;
 mod mcp;
 mod memory;
-mod missing;
 mod permissions;
 mod plan;
 mod session;
 mod shell;
+mod table;
 
 pub use permissions::set_trust;
-
-/// Commands of Gemini CLI that need a screen. In a headless run they are an error; other unknown
-/// commands are sent to the model as text.
-const OF_A_SCREEN: [&str; 15] = [
-    "auth",
-    "copy",
-    "editor",
-    "footer",
-    "hooks",
-    "ide",
-    "model",
-    "permissions",
-    "privacy",
-    "resume",
-    "rewind",
-    "settings",
-    "terminal-setup",
-    "theme",
-    "vim",
-];
-
-/// Returns true if a prompt calls a command that needs a screen.
-pub fn needs_a_screen(prompt: &str) -> bool {
-    let name = prompt.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
-    name.is_some_and(|name| OF_A_SCREEN.contains(&name))
-}
+pub use table::{Availability, GEMINI_COMMANDS, GeminiCommand, PlannedPart, needs_a_screen};
 
 /// Returns the slash commands of a session: all of them if it has a user.
 pub(crate) fn of(
@@ -63,7 +39,7 @@ pub(crate) fn of(
     } else {
         CommandSet::new(of_every_session(setup, state))
     };
-    let mut commands = built_in.reserving(missing::built_in_names());
+    let mut commands = built_in.reserving(table::reserved_names());
     state.custom_commands.add_to(&mut commands);
     commands
 }
@@ -92,7 +68,7 @@ fn interactive(
         named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));
     }
     named.extend(pollux_hooks::commands(hooks, &saving(setup)));
-    CommandSet::new(named).explained_by(missing::explainer())
+    CommandSet::new(named).explained_by(table::explainer())
 }
 
 fn model(setup: &Setup) -> session::Model {
@@ -119,11 +95,7 @@ fn continuations<W: Into<String>>(
 fn of_every_session(setup: &Setup, state: &SessionState) -> Vec<Arc<dyn Command>> {
     let commands = custom::Commands(Arc::clone(&state.custom_commands));
     let about = About { called_as: setup.input.called_as.clone() };
-    vec![Arc::new(about), Arc::new(Quit), Arc::new(Help), Arc::new(commands)]
-}
-
-fn line(command: &dyn Command) -> String {
-    format!("/{} — {}", command.name(), command.description())
+    vec![Arc::new(about), Arc::new(Quit), Arc::new(help::Help), Arc::new(commands)]
 }
 
 struct About {
@@ -176,35 +148,5 @@ impl Command for Quit {
 
     async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
         Ok(Some(Op::Close))
-    }
-}
-
-struct Help;
-
-#[async_trait]
-impl Command for Help {
-    fn name(&self) -> &'static str {
-        "help"
-    }
-
-    fn aliases(&self) -> &[&str] {
-        &["?"]
-    }
-
-    fn description(&self) -> &'static str {
-        "list the slash commands"
-    }
-
-    fn runs_while_working(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
-        // The line of `/help` itself comes last.
-        let commands = context.session.commands.get();
-        let others = commands.iter().filter(|other| other.name() != self.name());
-        let lines: Vec<String> = others.map(|command| line(command.as_ref())).collect();
-        context.say(format!("{}\n{}", lines.join("\n"), line(self)));
-        Ok(None)
     }
 }

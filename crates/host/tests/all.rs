@@ -7,6 +7,7 @@
 mod frontend;
 
 mod suite {
+    mod commands;
     mod example;
     mod front_door;
     mod resumed;

@@ -34,6 +34,7 @@ const PAGES: &[(&str, &str)] = &[
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
     ("generated/cli.md", include_str!("../../../docs/generated/cli.md")),
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
+    ("generated/slash-commands.md", include_str!("../../../docs/generated/slash-commands.md")),
     ("generated/starters.md", include_str!("../../../docs/generated/starters.md")),
     ("getting-started.md", include_str!("../../../docs/getting-started.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),

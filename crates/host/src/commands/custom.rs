@@ -19,7 +19,7 @@ impl Command for Commands {
     }
 
     fn description(&self) -> &'static str {
-        "list the custom commands, or read their files again: list, reload"
+        "list your own commands, or read their files again"
     }
 
     fn arguments(&self) -> Option<&str> {

@@ -38,7 +38,7 @@ impl Command for Mcp {
     }
 
     fn description(&self) -> &'static str {
-        "show the MCP servers and their tools, start them again, or sign in: list, desc, schema, reload, enable NAME, disable NAME, auth NAME"
+        "show the MCP servers, start them again, or sign in to one"
     }
 
     fn arguments(&self) -> Option<&str> {

@@ -9,7 +9,7 @@ use pollux_protocol::{Command, CommandContext, CommandError, Op};
 use crate::memory::Memory;
 
 const USAGE: &str =
-    "Usage: /memory list, /memory show, /memory refresh, /memory add FACT, or /memory inbox";
+    "Usage: /memory list, /memory show, /memory reload, /memory add FACT, or /memory inbox";
 const INBOX_USAGE: &str = "Usage: /memory inbox, /memory inbox show NAME, /memory inbox accept NAME, or /memory inbox discard NAME";
 const NO_INBOX: &str =
     "The inbox is disabled. Set experimental.autoMemory to true, and restart Pollux.";
@@ -42,11 +42,11 @@ impl Command for MemoryCommand {
     }
 
     fn description(&self) -> &'static str {
-        "list, show or refresh the context files, add a fact to your own, or review proposals: list, show, refresh, add FACT, inbox"
+        "show or extend your context files, or review proposals"
     }
 
     fn arguments(&self) -> Option<&str> {
-        Some("list|show|refresh|add FACT|inbox")
+        Some("[list|show|reload|add FACT|inbox]")
     }
 
     fn needs_user(&self) -> bool {
@@ -54,7 +54,7 @@ impl Command for MemoryCommand {
     }
 
     async fn complete(&self, partial: &str) -> Vec<String> {
-        let verbs = ["list", "show", "refresh", "add", "inbox"].into_iter();
+        let verbs = ["list", "show", "reload", "add", "inbox"].into_iter();
         verbs.filter(|verb| verb.starts_with(partial)).map(str::to_owned).collect()
     }
 

@@ -119,7 +119,7 @@ impl Command for Permissions {
     }
 
     fn description(&self) -> &'static str {
-        "show and change what this folder may do: trust [DIR], distrust [DIR], ask"
+        "show or change the trust in a folder"
     }
 
     fn arguments(&self) -> Option<&str> {

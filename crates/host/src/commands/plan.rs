@@ -24,7 +24,7 @@ impl Command for Plan {
     }
 
     fn description(&self) -> &'static str {
-        "plan before anything is changed: /plan PROMPT; show the current plan: /plan show"
+        "plan before anything is changed, or show the plan"
     }
 
     fn arguments(&self) -> Option<&str> {

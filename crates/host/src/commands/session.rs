@@ -29,7 +29,7 @@ impl Command for Compress {
     }
 
     fn description(&self) -> &'static str {
-        "replace the conversation so far with a summary; /compress undo restores it"
+        "replace the conversation by a summary, or undo this"
     }
 
     fn arguments(&self) -> Option<&str> {
@@ -66,7 +66,7 @@ impl Command for Clear {
     }
 
     fn description(&self) -> &'static str {
-        "forget the conversation so far; the session log keeps it"
+        "forget the conversation; the session log keeps it"
     }
 
     fn needs_user(&self) -> bool {
@@ -118,11 +118,11 @@ impl Command for Model {
     }
 
     fn description(&self) -> &'static str {
-        "show the model, or use another one: /model NAME"
+        "show the model, or use another one"
     }
 
     fn arguments(&self) -> Option<&str> {
-        Some("NAME")
+        Some("[NAME]")
     }
 
     async fn complete(&self, partial: &str) -> Vec<String> {
@@ -168,11 +168,11 @@ impl Command for Mode {
     }
 
     fn description(&self) -> &'static str {
-        "show or change the approval mode: /mode default, auto_edit, yolo or plan"
+        "show the approval mode, or change it"
     }
 
     fn arguments(&self) -> Option<&str> {
-        Some("default|auto_edit|yolo|plan")
+        Some("[default|auto_edit|yolo|plan]")
     }
 
     async fn complete(&self, partial: &str) -> Vec<String> {
@@ -213,6 +213,10 @@ impl Command for Stats {
 
     fn description(&self) -> &'static str {
         "show the statistics of this session"
+    }
+
+    fn aliases(&self) -> &[&str] {
+        &["usage"]
     }
 
     fn runs_while_working(&self) -> bool {

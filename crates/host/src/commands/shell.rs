@@ -41,7 +41,7 @@ impl Command for UserShell {
     }
 
     fn description(&self) -> &'static str {
-        "run a command line yourself; the model sees it and its output. Short form: !COMMAND"
+        "run a command line yourself (!COMMAND); the model sees it"
     }
 
     fn arguments(&self) -> Option<&str> {

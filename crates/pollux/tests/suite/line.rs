@@ -473,8 +473,10 @@ fn what_is_typed_during_work_comes_next() {
 fn commands() {
     let talk = Talk::with([reply().text("Done.")]);
     for (line, answer) in [
-        ("/help", "/about — "),
+        ("/help", "  /about  "),
         ("/about", "Pollux 0."),
+        ("/help mode", "/mode [default|auto_edit|yolo|plan]\n"),
+        ("/help nosuch", "Unknown command: /nosuch"),
         ("/nosuch", "Unknown command: /nosuch"),
         ("/stats", "No requests yet."),
         ("/mode", "Mode: default"),

@@ -13,6 +13,9 @@ fn arguments_of_commands_are_completed() {
         ("/mode d", "> /mode default"),
         ("/permissions di", "> /permissions distrust"),
         ("/compress ", "> /compress undo"),
+        ("/COMPR", "> /compress"),
+        ("/summ", "> /summarize"),
+        ("/hooks  enable-", "> /hooks enable-all"),
         ("/model gemini-2.5-flash-l", "> /model gemini-2.5-flash-lite"),
     ] {
         talk.terminal.send(typed);
@@ -53,9 +56,11 @@ fn commands_that_are_missing_say_so() {
         ("/mcp list", "No MCP servers configured."),
         ("/mcp auth", "No MCP servers configured with OAuth authentication."),
         ("/mcp auth x", "Error: MCP server 'x' not found."),
-        ("/chat save x", "/chat is not available"),
+        ("/chat save x", "/chat is not available yet:"),
         ("/tools", "Use the subcommand prompt show."),
-        ("/restore", "/restore is not available"),
+        ("/restore", "/restore is not available yet:"),
+        ("/vim", "/vim is not available yet: it comes with the full-screen interface."),
+        ("/corgi", "/corgi is not a command of Pollux. It is a joke."),
         ("/hlp", "Error: Unknown command: /hlp. Did you mean /help? Type /help for a list."),
         ("/xyzzy", "Error: Unknown command: /xyzzy. Type /help for a list."),
     ] {

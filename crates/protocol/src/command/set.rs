@@ -210,30 +210,58 @@ impl CommandSet {
     /// Returns the command that a line such as `/memory show all` calls, and the rest of the line.
     /// The name is the longest sequence of leading words that names a command.
     pub fn find<'line>(&self, line: &'line str) -> Option<(&Arc<dyn Command>, &'line str)> {
-        let line = line.strip_prefix('/')?;
+        self.called(line).map(|(command, end)| (command, line[end..].trim()))
+    }
+
+    /// Returns the command that a line calls, and the index at which its name ends.
+    fn called(&self, line: &str) -> Option<(&Arc<dyn Command>, usize)> {
+        line.strip_prefix('/')?;
         let mut ends: Vec<usize> =
             line.match_indices(char::is_whitespace).map(|(index, _)| index).collect();
         ends.push(line.len());
-        ends.into_iter().rev().filter(|end| *end <= LONGEST_NAME).find_map(|end| {
-            let (name, rest) = line.split_at(end);
-            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.get(&name).map(|command| (command, rest.trim()))
-        })
+        ends.into_iter()
+            .rev()
+            .filter(|end| *end <= LONGEST_NAME)
+            .find_map(|end| self.get(&words(&line[1..end])).map(|command| (command, end)))
     }
 
-    /// Returns the completions of a partly typed line.
+    /// Returns the completions of a partly typed line: names, whatever their case, then the other
+    /// names of commands if no name fits; after a name its subcommands and arguments.
     pub async fn complete(&self, line: &str) -> Vec<String> {
-        if let Some((command, partial)) = self.find(line)
-            && line.contains(char::is_whitespace)
-        {
-            let head = &line[..line.len() - partial.len()];
-            let completed = command.complete(partial).await.into_iter();
-            return completed.map(|rest| format!("{head}{rest}")).collect();
-        }
         let Some(start) = line.strip_prefix('/') else { return Vec::new() };
+        let whole = |names: Vec<&str>| names.into_iter().map(|name| format!("/{name}")).collect();
+        if !line.contains(char::is_whitespace) {
+            let named = self.iter().map(|command| command.name());
+            let named: Vec<&str> = fitting(named, start);
+            if !named.is_empty() {
+                return whole(named);
+            }
+            let others = self.iter().flat_map(|command| command.aliases().iter().copied());
+            return whole(fitting(others, start));
+        }
+        let Some((command, end)) = self.called(line) else { return Vec::new() };
+        let partial = line[end..].trim_start();
+        let head = &line[..line.len() - partial.len()];
+        let below = format!("{} {partial}", command.name());
         let names = self.iter().map(|command| command.name());
-        names.filter(|name| name.starts_with(start)).map(|name| format!("/{name}")).collect()
+        let mut completed: Vec<String> =
+            whole(names.filter(|name| name.starts_with(&below)).collect());
+        let arguments = command.complete(partial).await.into_iter();
+        completed.extend(arguments.map(|rest| format!("{head}{rest}")));
+        completed
     }
+}
+
+/// Returns the words of a text with one blank between them.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the names of one word that begin with a text, whatever the case.
+fn fitting<'name>(names: impl Iterator<Item = &'name str>, start: &str) -> Vec<&'name str> {
+    let start = start.to_lowercase();
+    let fits = |name: &&str| !name.contains(' ') && name.to_lowercase().starts_with(&start);
+    names.filter(fits).collect()
 }
 
 impl fmt::Debug for CommandSet {

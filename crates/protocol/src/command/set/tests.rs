@@ -27,7 +27,7 @@ impl Command for Named {
 
 fn commands() -> CommandSet {
     CommandSet::new(vec![
-        Arc::new(Named("memory", &["m"])),
+        Arc::new(Named("memory", &["m", "sum"])),
         Arc::new(Named("memory show", &[])),
         Arc::new(Named("m", &[])),
     ])
@@ -46,13 +46,22 @@ fn the_longest_name_wins_and_names_beat_aliases() {
 }
 
 #[test]
-fn names_are_completed_and_then_arguments() {
+fn names_are_completed_and_then_subcommands_and_arguments() {
     let commands = commands();
-    let complete = |line| commands.complete(line).now_or_never().unwrap();
-    assert_eq!(complete("/me"), ["/memory", "/memory show"]);
-    assert_eq!(complete("/memory show a"), ["/memory show a..."]);
-    assert_eq!(complete("memory"), [""; 0]);
-    assert_eq!(complete("/nosuch x"), [""; 0]);
+    for (line, expected) in [
+        ("/me", &["/memory"][..]),
+        ("/ME", &["/memory"]),
+        ("/", &["/memory", "/m"]),
+        ("/su", &["/sum"]),
+        ("/memory s", &["/memory show", "/memory s..."]),
+        ("/sum  s", &["/memory show", "/sum  s..."]),
+        ("/memory show a", &["/memory show a..."]),
+        ("/memory show \u{e9} ", &["/memory show \u{e9} ..."]),
+        ("memory", &[]),
+        ("/nosuch x", &[]),
+    ] {
+        assert_eq!(commands.complete(line).now_or_never().unwrap(), expected, "{line:?}");
+    }
 }
 
 struct Prompt(&'static str);
