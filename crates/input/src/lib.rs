@@ -1,29 +1,56 @@
-//! Input and text of an interactive frontend, for every kind of terminal: the keys, the line that
-//! they edit, the questions that they answer, and calls as lines of text.
+//! Input and terminal of an interactive frontend: the keys, the line that they edit, the questions
+//! that they answer, calls as lines of text, and the event loop of a conversation.
 //!
-//! The crate neither reads a terminal nor draws on one. A frontend reads bytes, which
-//! [`KeyDecoder`] turns into keys, and shows the state of [`LineEditor`], [`QuestionSheet`],
-//! [`ConsentSheet`] and [`Survey`] in its own way. [`LiveLines`] is the output of a running
-//! command, and [`narration`] describes calls and their results. Everything is pure except
-//! [`Workbench`], which writes a text to a file for the user's editor.
+//! [`TerminalUser`] owns the terminal: its modes, its input and the job control of the shell. It
+//! asks the questions before a session, and then runs the [`Interaction`] of a frontend, which
+//! turns keys and events into bytes for the terminal and ops for the agent. The parts of such a
+//! frontend are here too: [`KeyDecoder`] turns bytes into keys, [`LineEditor`], [`QuestionSheet`],
+//! [`ConsentSheet`], [`Survey`] and [`CommandInput`] are the state of what the user types,
+//! [`Workload`] is the current work with its queue, [`LiveLines`] is the output of a running
+//! command, and [`narration`] describes calls and their results. These parts are pure, and leave
+//! the drawing to the frontend.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod command_input;
+mod completion;
 mod consent;
 mod editor;
+mod end;
+mod event_loop;
 mod external_editor;
 mod keys;
 mod live_lines;
 pub mod narration;
+mod notices;
+mod operator;
+mod output;
 mod question;
+mod resumed;
+mod rows;
 mod survey;
+mod terminal;
 mod tone;
+mod user;
+mod work;
+mod wrap;
 
+pub use command_input::CommandInput;
+pub use completion::Completion;
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
+pub use end::{ConversationEnd, TerminalSignal};
+pub use event_loop::Interaction;
 pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
 pub use keys::{InputMode, KeyDecoder, KeyPress};
 pub use live_lines::LiveLines;
+pub use output::{Broken, Stdout};
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
+pub use resumed::{LastMessages, resumed_lines};
+pub use rows::{CONTINUED_LABEL, InputRows, text_width};
 pub use survey::{Survey, SurveyStep};
+pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};
 pub use tone::{Tone, TonedLine};
+pub use user::{Begin, DescribeFailure, Opening, TerminalUser, UserOptions};
+pub use work::{Preparation, Prepare, StopResult, Submission, WorkKind, Workload, is_command};
+pub use wrap::{WordWrap, rows_of};

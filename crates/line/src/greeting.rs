@@ -1,58 +1,11 @@
 //! The first lines of a conversation.
 
-use pollux_input::narration::cut;
-use pollux_protocol::{
-    Part, ResumedState, RunningSession, SessionFacts, Todo, TranscriptFrom, TranscriptItem,
-};
-
-/// Maximum number of to-do items that are listed.
-const SHOWN_TODOS: usize = 12;
-/// Maximum number of lines that are shown of the last answer.
-const SHOWN_LINES: usize = 6;
-
-/// Number of messages that are read at a time to find the last prompt.
-const PAGE: usize = 20;
-
-/// Last prompt of an earlier conversation, and the last text of the model after it.
-#[derive(Debug, Default)]
-pub(crate) struct LastMessages {
-    prompt: String,
-    answer: String,
-}
-
-impl LastMessages {
-    /// Reads the messages from the transcript of a session. They are empty if the transcript cannot
-    /// be read.
-    pub(crate) async fn read(session: &dyn RunningSession) -> Self {
-        let (mut last, mut next) = (Self::default(), Some(TranscriptFrom::End));
-        while let Some(from) = next
-            && let Ok(page) = session.transcript(from, PAGE).await
-        {
-            for item in page.items.into_iter().rev() {
-                match item {
-                    TranscriptItem::User { parts, .. } => {
-                        last.prompt = text(&parts);
-                        return last;
-                    }
-                    TranscriptItem::Answer(answer) if last.answer.is_empty() => {
-                        last.answer = text(&answer.parts);
-                    }
-                    _ => {}
-                }
-            }
-            next = page.before.map(TranscriptFrom::Before);
-        }
-        last
-    }
-}
-
-fn text(parts: &[Part]) -> String {
-    parts.iter().filter_map(Part::as_text).collect::<String>().trim().to_owned()
-}
+use pollux_input::{LastMessages, resumed_lines};
+use pollux_protocol::SessionFacts;
 
 /// Returns the lines about a session. `last` are the messages of a resumed session.
 pub(crate) fn greeting(version: &str, facts: &SessionFacts, last: &LastMessages) -> String {
-    let SessionFacts { id, folder, model, mode, is_trusted, resumed, .. } = facts;
+    let SessionFacts { folder, model, mode, is_trusted, .. } = facts;
     let trust = if *is_trusted { "trusted" } else { "not trusted" };
     let mut lines = vec![
         format!("Pollux {version}. Model: {model}. Mode: {}.", mode.flag()),
@@ -60,35 +13,6 @@ pub(crate) fn greeting(version: &str, facts: &SessionFacts, last: &LastMessages)
         "/help lists the commands. A final backslash continues a line. Esc stops the turn, Ctrl-D quits."
             .to_owned(),
     ];
-    if let Some(state) = resumed {
-        let ResumedState { title, last_used, .. } = state;
-        lines.push(format!("Resumed session {id}, last used {last_used}: {}", cut(title)));
-        lines.extend(state_lines(state));
-        lines.extend(last_messages(last));
-    }
+    lines.extend(resumed_lines(facts, last));
     lines.join("\n")
-}
-
-/// Returns the beginning of the last prompt, and the end of the last answer.
-fn last_messages(last: &LastMessages) -> impl Iterator<Item = String> {
-    let prompt = Some(&last.prompt).filter(|prompt| !prompt.is_empty());
-    let answer: Vec<&str> = last.answer.lines().collect();
-    let hidden = answer.len().saturating_sub(SHOWN_LINES);
-    let mark = (hidden > 0).then(|| "  ...".to_owned());
-    let shown: Vec<String> =
-        answer[hidden..].iter().map(|line| format!("  {}", cut(line))).collect();
-    prompt.map(|prompt| format!("  > {}", cut(prompt))).into_iter().chain(mark).chain(shown)
-}
-
-fn state_lines(state: &ResumedState) -> impl Iterator<Item = String> {
-    let ResumedState { topic, plan, todos, .. } = state;
-    let topic = topic.as_ref().map(|topic| format!("Topic: {topic}"));
-    let plan = plan.as_ref().map(|plan| format!("Plan: {plan} (approved)"));
-    let more = todos.len().checked_sub(SHOWN_TODOS).filter(|more| *more > 0);
-    let todo = |Todo { status, description }: &Todo| format!("  [{status}] {description}");
-    topic
-        .into_iter()
-        .chain(plan)
-        .chain(todos.iter().take(SHOWN_TODOS).map(todo))
-        .chain(more.map(|more| format!("  ... {more} more")))
 }

@@ -5,12 +5,10 @@
 //! that the user clears. The cursor moves up only inside an input of several rows. Pure: the output
 //! goes to a buffer.
 
-use pollux_input::{Tone, TonedLine};
+use pollux_input::{InputRows, Tone, TonedLine, WindowSize, WordWrap, rows_of, text_width};
 use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
 use crate::colour::paint;
-use crate::rows::{InputRows, width};
-use crate::wrap::{WordWrap, rows_of};
 
 /// Minimum width for terminals that report no width or an implausible one.
 const NARROWEST: usize = 20;
@@ -251,9 +249,9 @@ impl Page {
 
     /// Sets a new size. If rows of the input may have been wrapped by the terminal, their position
     /// is unknown, so the input starts on a new line.
-    pub(super) fn resize(&mut self, columns: usize, rows: Option<usize>) {
-        self.columns = columns.max(NARROWEST);
-        self.height = rows.unwrap_or(ROWS);
+    pub(super) fn resize(&mut self, size: WindowSize) {
+        self.columns = usize::from(size.columns).max(NARROWEST);
+        self.height = size.rows.map_or(ROWS, Into::into);
         if self
             .input
             .as_ref()
@@ -278,11 +276,11 @@ impl Page {
         let first = same.min(old.last()).min(new.last());
         let (was, is) = (&old.rows[first], &new.rows[first]);
         let is_last = first == old.last() && old.is_at_end();
-        let mut printed = width(is);
+        let mut printed = text_width(is);
         if is_last && let Some(added) = is.strip_prefix(was.as_str()) {
             self.push(added);
         } else if is_last && new.is_at_end() && first == new.last() && was.starts_with(is) {
-            let cells = width(was) - width(is);
+            let cells = text_width(was) - text_width(is);
             for piece in ["\u{8}", " ", "\u{8}"] {
                 self.push(&piece.repeat(cells));
             }
@@ -301,7 +299,7 @@ impl Page {
         }
         let left = new.left_of_cursor();
         if new.cursor_row == new.last() {
-            self.push(&"\u{8}".repeat(printed - width(left)));
+            self.push(&"\u{8}".repeat(printed - text_width(left)));
         } else {
             self.move_up(new.last() - new.cursor_row);
             self.push("\r");
@@ -311,8 +309,8 @@ impl Page {
 
     /// Prints a row over the row at its place; returns the width of what was printed.
     fn print_row(&mut self, old: &InputRows, new: &InputRows, row: usize) -> usize {
-        let covered = old.rows.get(row).map_or(0, |row| width(row));
-        let cells = width(&new.rows[row]);
+        let covered = old.rows.get(row).map_or(0, |row| text_width(row));
+        let cells = text_width(&new.rows[row]);
         let left_over = covered.saturating_sub(cells);
         self.push(&new.rows[row]);
         self.push(&" ".repeat(left_over));

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pollux_input::{Tone, narration};
+use pollux_input::{DescribeFailure, Tone, narration};
 use pollux_protocol::{CommandOutcome, Event, PromptOutcome, Severity};
 
 use crate::page::Page;
@@ -14,9 +14,6 @@ const CANCELLED: &str = "Request cancelled.";
 const REFUSED: &str = "Not applied. Type what to do instead.";
 /// Message for work that ended because the user wrote something else instead of an approval.
 const REPLACED: &str = "Not applied.";
-
-/// Function that returns the message for a prompt that failed; `None` for every other end.
-pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;
 
 /// Printer of events. Remembers data that later events only refer to.
 #[derive(Debug)]

@@ -18,8 +18,8 @@
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
+use pollux_input::ConversationEnd;
 use pollux_input::narration;
-use pollux_line::ConversationEnd;
 use pollux_protocol::{
     Exceeded, FinishReason, ModelError, ModelErrorKind, Period, PromptOutcome, SessionFailure,
     SessionsError, TurnLimit, Unsatisfied,

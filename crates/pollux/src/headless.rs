@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use futures::future::OptionFuture;
 use futures::{FutureExt, StreamExt};
 use pollux_host::notice_text;
+use pollux_input::{Broken, Stdout};
 use pollux_input::{Tone, TonedLine, narration};
-use pollux_line::{Broken, Progress, Stdout};
+use pollux_line::Progress;
 use pollux_protocol::{
     AgentHandle, ApprovalMode, CommandOutcome, Display, Envelope, Event, FinishedCall, Op,
     PromptOutcome, ToolErrorKind,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use pollux_line::Stdout;
+use pollux_input::Stdout;
 
 use crate::arguments::{
     Arguments, DemoArguments, McpArguments, PolicyArguments, PromptArguments, SandboxArguments,

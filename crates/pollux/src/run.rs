@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use jiff::Timestamp;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
-use pollux_input::HAS_EDITOR;
-use pollux_line::{Broken, LineFrontend, LineOptions, Stdout};
+use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalUser, UserOptions};
 use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
@@ -101,7 +100,7 @@ async fn guarded(start: Start, format: &Cell<Option<OutputFormat>>) -> u8 {
 struct Begun {
     arguments: Arguments,
     host: Host,
-    frontend: LineFrontend,
+    user: TerminalUser,
     request: SessionRequest,
     /// Statistics of the run.
     statistics: Arc<Statistics>,
@@ -133,22 +132,22 @@ fn begin(start: Start) -> Result<Begun, Failure> {
         replay: recording.map(ReplaySource::Text).or(options.replay),
         ..options
     };
-    let frontend = LineFrontend::new(line_options(&arguments, &process, folder.clone()));
+    let user = TerminalUser::new(user_options(&arguments, &process, folder.clone()));
     let Process { called_as, environment } = process;
     let host = Host { environment, options, called_as };
     let statistics = Arc::<Statistics>::default();
     let request = SessionRequest {
-        operator: has_user.then(|| frontend.operator()),
-        notices: frontend.notices(),
+        operator: has_user.then(|| user.operator()),
+        notices: user.notices(),
         observers: vec![statistics.clone()],
         ..arguments.request(folder)
     };
-    Ok(Begun { arguments, host, frontend, request, statistics, is_demo })
+    Ok(Begun { arguments, host, user, request, statistics, is_demo })
 }
 
-fn line_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> LineOptions {
+fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> UserOptions {
     let environment = &process.environment;
-    LineOptions {
+    UserOptions {
         version: version(),
         called_as: process.called_as.clone(),
         raw_output: arguments.keeps_escapes(),
@@ -213,9 +212,9 @@ async fn serve(begun: &Begun) -> Option<Result<String, Failure>> {
 /// Runs a conversation to its end.
 async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
     let opening = begun.sessions().open(begun.request.clone());
-    let session = unless_interrupted(&begun.frontend, signals, opening).await?;
+    let session = unless_interrupted(&begun.user, signals, opening).await?;
     signals.be_patient();
-    let end = begun.frontend.talk(session, signals.stream()).await;
+    let end = pollux_line::talk(begun.user, session, signals.stream()).await;
     let end = end
         .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))
@@ -327,7 +326,7 @@ where
 /// Returns the result of work that asks the user at the terminal, unless a signal ends the run
 /// first.
 async fn unless_interrupted<T, E>(
-    frontend: &LineFrontend,
+    user: &TerminalUser,
     signals: &mut Signals,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Failure>
@@ -336,7 +335,7 @@ where
 {
     let done = unless_signalled(signals, work).await;
     if done.is_err() {
-        frontend.interrupted().await;
+        user.interrupted().await;
     }
     done
 }

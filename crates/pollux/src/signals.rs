@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::stream::{BoxStream, StreamExt, poll_fn};
-use pollux_line::{TerminalSignal, restore_terminal};
+use pollux_input::{TerminalSignal, restore_terminal};
 use tokio::sync::mpsc;
 
 /// Exit code of a run that SIGINT ended.

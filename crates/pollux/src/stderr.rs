@@ -7,7 +7,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
 use pollux_input::{Tone, TonedLine};
-use pollux_line::{columns, paint, rows_of};
+use pollux_input::{columns, rows_of};
+use pollux_line::paint;
 use pollux_protocol::plain_text::{for_terminal, harmless};
 use pollux_protocol::{Notices, Severity};
 

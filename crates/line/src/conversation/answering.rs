@@ -48,8 +48,8 @@ impl Conversation<'_> {
 
     /// Refuses the call, and sends this line as the next prompt.
     fn replace(&mut self, line: String) {
-        (self.setting.record)(&line);
-        self.queue.push_front(line);
+        (self.record)(&line);
+        self.workload.put_first(line);
         self.reply(QuestionOutcome::Cancel);
     }
 
@@ -77,7 +77,7 @@ impl Conversation<'_> {
     }
 
     /// Handles the end of the editor: with a changed text, an unchanged text or an error message.
-    pub(crate) fn edited(&mut self, edited: Result<Option<String>, String>) {
+    pub(super) fn take_edited(&mut self, edited: Result<Option<String>, String>) {
         if self.questions.is_empty() {
             return self.draft_edited(edited);
         }
@@ -128,7 +128,7 @@ impl Conversation<'_> {
         self.answer.clear();
         self.page.keep_row();
         let Some(question) = self.questions.front() else { return };
-        self.sheet = QuestionSheet::new(question, &self.setting.folder, extent);
+        self.sheet = QuestionSheet::new(question, &self.folder, extent);
         self.page.lines(&self.sheet.lines());
     }
 
@@ -146,7 +146,7 @@ impl Conversation<'_> {
         self.page.keep_row();
         if let Some(question) = self.questions.pop_front() {
             if outcome == QuestionOutcome::Cancel && is_about_call(&question) {
-                self.story.call_refused(!self.queue.is_empty());
+                self.story.call_refused(self.workload.queue().next().is_some());
             }
             self.wish(Op::Answer(QuestionReply { modification, ..question.reply(outcome) }));
         }

@@ -1,9 +1,9 @@
 //! Label of the prompt.
 
+use pollux_input::CONTINUED_LABEL;
 use pollux_protocol::ApprovalMode;
 
 use super::Conversation;
-use crate::rows::CONTINUED_LABEL;
 
 /// Minimum width, in cells, of a terminal on which the label of the prompt names the model.
 const WIDTH_WITH_MODEL: usize = 60;
@@ -23,7 +23,7 @@ impl Conversation<'_> {
     /// is the default.
     pub(super) fn label_of_prompt(&self) -> String {
         let mode = Some(self.mode.flag()).filter(|_| self.mode != ApprovalMode::Default);
-        if self.setting.is_for_screen_reader || self.page.columns() < WIDTH_WITH_MODEL {
+        if self.is_for_screen_reader || self.page.columns() < WIDTH_WITH_MODEL {
             return mode.map_or_else(|| LABEL.to_owned(), |mode| format!("{mode} {LABEL}"));
         }
         let model = short_name(self.story.model());

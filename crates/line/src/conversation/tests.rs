@@ -1,11 +1,14 @@
-use std::sync::Mutex;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::StreamExt;
-use pollux_input::InputMode;
+use futures::stream::BoxStream;
+use pollux_input::{InputMode, LastMessages, UserOptions};
 use pollux_protocol::{
-    AgentGone, CallId, Command, CommandContext, CommandError, CommandSet, Live, Origin,
-    PromptOutcome, QuestionChoice, QuestionReply,
+    AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet,
+    ExternalEditor, Live, Origin, PromptOutcome, QuestionChoice, QuestionReply, SessionFacts,
+    Severity,
 };
 use pretty_assertions::assert_eq;
 
@@ -80,7 +83,10 @@ impl Agent {
         let ops = std::mem::take(&mut *self.ops.lock().unwrap());
         let words = |op| match op {
             Op::Prompt { input, .. } => {
-                format!("prompt {}", input.parts.iter().filter_map(Part::as_text).collect::<String>())
+                format!(
+                    "prompt {}",
+                    input.parts.iter().filter_map(Part::as_text).collect::<String>()
+                )
             }
             Op::Command { name, arguments, .. } => format!("/{name} {arguments}"),
             Op::Answer(reply) => self.reply(&reply),
@@ -135,10 +141,47 @@ impl Agent {
     }
 }
 
+/// An editor that is never opened.
+struct NoEditor;
+
+#[async_trait]
+impl ExternalEditor for NoEditor {
+    async fn open(&self, file: &Path) -> Result<(), String> {
+        panic!("{} was opened", file.display())
+    }
+}
+
 fn conversation(agent: &Agent) -> Conversation<'_> {
-    let setting = Setting {
-        handle: agent,
-        prepare: Box::new(|_| panic!("nothing to prepare")),
+    talk_with(agent, false)
+}
+
+fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
+    let facts = SessionFacts {
+        id: "s".to_owned(),
+        folder: "/p".into(),
+        temporary_folder: "/t".into(),
+        model: "m".to_owned(),
+        mode: ApprovalMode::Default,
+        is_trusted: true,
+        is_steered,
+        is_for_screen_reader: true,
+        is_debug: false,
+        resumed: None,
+    };
+    let options = UserOptions {
+        version: "1",
+        called_as: "pollux".to_owned(),
+        raw_output: false,
+        is_coloured: false,
+        is_dumb: false,
+        first_prompt: None,
+        editor: Arc::new(NoEditor),
+        describe_failure: |_| None,
+        notices: Arc::new(|_: Severity, _: &str| {}),
+    };
+    let prepare = Box::new(|_| panic!("nothing to prepare"));
+    let opening = Opening {
+        workload: Workload::new(agent, prepare, is_steered),
         complete_path: Box::new(|partial| {
             let paths = ["src/", "src/main.rs", "some\\ file"].into_iter();
             let found = paths.filter(|path| path.starts_with(&partial)).map(str::to_owned);
@@ -146,27 +189,27 @@ fn conversation(agent: &Agent) -> Conversation<'_> {
             tokio::spawn(async move { found })
         }),
         record: Box::new(|_| {}),
-        folder: "/p".into(),
-        is_steered: false,
-        model: "m".to_owned(),
-        mode: ApprovalMode::Default,
-        is_for_screen_reader: true,
-        describe_failure: |_| None,
+        facts: Box::leak(Box::new(facts)),
+        earlier: Vec::new(),
+        last: LastMessages::default(),
+        options: Box::leak(Box::new(options)),
+        first_prompt: None,
+        is_echoing: false,
+        size: WindowSize { columns: 60, rows: None },
     };
-    Conversation::new(setting, Page::new(60, PageLook::default()))
+    Conversation::new(opening, Page::new(60, PageLook::default()))
 }
 
 /// Returns the output since the last call.
 fn printed(talk: &mut Conversation<'_>) -> String {
-    talk.show();
-    String::from_utf8(talk.page.take()).unwrap()
+    String::from_utf8(talk.show()).unwrap()
 }
 
 #[test]
 fn prompts_wait_for_each_other() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r\r  \rthree\r", InputMode::Raw);
+    talk.type_bytes(b"one\rtwo\r\r  \rthree\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt one"]);
     let page = printed(&mut talk);
     assert!(page.contains("> one\n") && page.contains("queued: two\n"), "{page:?}");
@@ -181,9 +224,9 @@ fn prompts_wait_for_each_other() {
 
 /// Presses Tab after a line; returns the output of that key.
 async fn tab(talk: &mut Conversation<'_>, line: &str) -> String {
-    talk.typed(line.as_bytes(), InputMode::Raw);
+    talk.type_bytes(line.as_bytes(), InputMode::Raw);
     printed(talk);
-    talk.typed(b"\t", InputMode::Raw);
+    talk.type_bytes(b"\t", InputMode::Raw);
     let lines = match &mut talk.completion {
         Some(completion) => completion.lines().await,
         None => return printed(talk),
@@ -205,7 +248,7 @@ async fn a_tab_completes_commands_and_their_arguments() {
         let agent = Agent::default();
         let mut talk = conversation(&agent);
         tab(&mut talk, line).await;
-        talk.typed(b"\r", InputMode::Raw);
+        talk.type_bytes(b"\r", InputMode::Raw);
         let name = completed.split_whitespace().next().unwrap();
         let rest = completed[name.len()..].trim();
         assert_eq!(agent.asked(), [format!("{name} {rest}")], "{line:?}");
@@ -228,7 +271,7 @@ async fn a_tab_elsewhere_is_a_character() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
     tab(&mut talk, "a").await;
-    talk.typed(b"b\r", InputMode::Raw);
+    talk.type_bytes(b"b\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt a\tb"]);
 }
 
@@ -236,19 +279,18 @@ async fn a_tab_elsewhere_is_a_character() {
 async fn a_completion_that_comes_late_changes_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"/ab\tx", InputMode::Raw);
+    talk.type_bytes(b"/ab\tx", InputMode::Raw);
     assert!(talk.completion.is_none());
     talk.completed(&["/about".to_owned()]);
-    talk.typed(b"\r", InputMode::Raw);
+    talk.type_bytes(b"\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["/abx "]);
 }
 
 #[test]
 fn words_go_to_a_model_at_work_where_the_settings_say_so() {
     let agent = Agent::default();
-    let mut talk = conversation(&agent);
-    talk.setting.is_steered = true;
-    talk.typed(b"go\ruse tabs\r/quit\r", InputMode::Raw);
+    let mut talk = talk_with(&agent, true);
+    talk.type_bytes(b"go\ruse tabs\r/quit\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt go", "steer use tabs"]);
     let page = printed(&mut talk);
     assert!(page.contains("hint: use tabs\n") && page.contains("queued: /quit\n"), "{page:?}");
@@ -268,7 +310,7 @@ fn a_line_that_begins_with_a_slash_is_a_command() {
     ];
     for (line, expected) in table {
         let agent = Agent::default();
-        conversation(&agent).typed(format!("{line}\r").as_bytes(), InputMode::Raw);
+        conversation(&agent).type_bytes(format!("{line}\r").as_bytes(), InputMode::Raw);
         assert_eq!(agent.asked(), [expected], "{line:?}");
     }
 }
@@ -284,7 +326,7 @@ fn a_number_answers_the_question() {
     ] {
         let agent = Agent::default();
         let mut talk = conversation(&agent);
-        talk.typed(b"go\r", InputMode::Raw);
+        talk.type_bytes(b"go\r", InputMode::Raw);
         agent.asked();
         talk.event(&agent.question("c"));
         let page = printed(&mut talk);
@@ -292,7 +334,7 @@ fn a_number_answers_the_question() {
             page.contains("  ls\nRuns: ls\nAllow execution") && page.ends_with("Choose 1-3: "),
             "{page}"
         );
-        talk.typed(keys.as_bytes(), InputMode::Raw);
+        talk.type_bytes(keys.as_bytes(), InputMode::Raw);
         assert_eq!(agent.asked(), [format!("c {outcome}")], "{keys:?}");
     }
 }
@@ -301,11 +343,11 @@ fn a_number_answers_the_question() {
 fn anything_else_asks_again() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r", InputMode::Raw);
+    talk.type_bytes(b"go\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
     for keys in ["maybe\r", "4\r", "\r", "x\\\r"] {
-        talk.typed(keys.as_bytes(), InputMode::Raw);
+        talk.type_bytes(keys.as_bytes(), InputMode::Raw);
         let page = printed(&mut talk);
         assert!(
             page.ends_with("Type a number from 1 to 3, or what to do instead.\nChoose 1-3: "),
@@ -319,11 +361,11 @@ fn anything_else_asks_again() {
 fn words_instead_of_an_answer_refuse_the_call_and_are_the_next_prompt() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r", InputMode::Raw);
+    talk.type_bytes(b"go\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
     printed(&mut talk);
-    talk.typed(b"use the other file\r", InputMode::Raw);
+    talk.type_bytes(b"use the other file\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["c Cancel"]);
     talk.event(&agent.envelope(Event::PromptEnded(PromptOutcome::Cancelled)));
     assert_eq!(agent.asked(), ["prompt use the other file"]);
@@ -337,10 +379,10 @@ fn words_instead_of_an_answer_refuse_the_call_and_are_the_next_prompt() {
 fn a_no_asks_what_to_do_instead() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r", InputMode::Raw);
+    talk.type_bytes(b"go\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
-    talk.typed(b"n\r", InputMode::Raw);
+    talk.type_bytes(b"n\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["c Cancel"]);
     talk.event(&agent.envelope(Event::PromptEnded(PromptOutcome::Cancelled)));
     let page = printed(&mut talk);
@@ -351,19 +393,19 @@ fn a_no_asks_what_to_do_instead() {
 fn what_was_typed_ahead_answers_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"go\rha", InputMode::Raw);
+    talk.type_bytes(b"go\rha", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("first"));
     talk.event(&agent.question("second"));
     // The second answer is in the same chunk, so the user cannot have seen the second question.
-    talk.typed(b"1\r1\r", InputMode::Raw);
+    talk.type_bytes(b"1\r1\r", InputMode::Raw);
     assert_eq!(agent.asked(), [""; 0]);
-    talk.typed(b"1\r", InputMode::Raw);
+    talk.type_bytes(b"1\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["first ProceedOnce"]);
-    talk.typed(b"2\r", InputMode::Raw);
+    talk.type_bytes(b"2\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["second ProceedAlways"]);
     // The draft that was typed before the question is unchanged.
-    talk.typed(b"lf\r", InputMode::Raw);
+    talk.type_bytes(b"lf\r", InputMode::Raw);
     talk.event(&agent.ended());
     assert_eq!(agent.asked(), ["prompt half"]);
 }
@@ -372,7 +414,7 @@ fn what_was_typed_ahead_answers_nothing() {
 fn an_interrupt_stops_the_work_and_then_the_program() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r", InputMode::Raw);
+    talk.type_bytes(b"one\rtwo\r", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
     talk.interrupt();
@@ -391,7 +433,7 @@ fn an_interrupt_stops_the_work_and_then_the_program() {
 fn interrupts_during_the_work_announce_the_end_before_it_comes() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\r", InputMode::Raw);
+    talk.type_bytes(b"one\r", InputMode::Raw);
     agent.asked();
     talk.interrupt();
     talk.interrupt();
@@ -406,11 +448,11 @@ fn typing_resets_the_count_of_interrupts() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
     talk.interrupt();
-    talk.typed(b"a", InputMode::Raw);
+    talk.type_bytes(b"a", InputMode::Raw);
     talk.interrupt();
     assert!(talk.draft.is_empty() && talk.over.is_none());
     talk.interrupt();
-    talk.typed(b"b\x7f", InputMode::Raw);
+    talk.type_bytes(b"b\x7f", InputMode::Raw);
     talk.interrupt();
     assert_eq!(talk.over, None);
 }
@@ -420,18 +462,18 @@ fn an_escape_key_stops_the_work_and_rejects() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
     let escape = |talk: &mut Conversation<'_>| {
-        talk.typed(b"\x1b", InputMode::Raw);
+        talk.type_bytes(b"\x1b", InputMode::Raw);
         talk.escape_ended();
     };
     escape(&mut talk);
     assert_eq!(agent.asked(), [""; 0], "nothing is under way");
-    talk.typed(b"one\rtwo\rha", InputMode::Raw);
+    talk.type_bytes(b"one\rtwo\rha", InputMode::Raw);
     agent.asked();
     talk.event(&agent.question("c"));
-    talk.typed(b"may", InputMode::Raw);
+    talk.type_bytes(b"may", InputMode::Raw);
     escape(&mut talk);
     assert_eq!(agent.asked(), ["c Cancel"]);
-    talk.typed(b"\x12", InputMode::Raw);
+    talk.type_bytes(b"\x12", InputMode::Raw);
     escape(&mut talk);
     assert_eq!(agent.asked(), [""; 0], "the key ended the search");
     escape(&mut talk);
@@ -439,7 +481,7 @@ fn an_escape_key_stops_the_work_and_rejects() {
     assert_eq!(agent.asked(), ["cancel"]);
     assert!(printed(&mut talk).contains("not sent: 1"));
     talk.event(&agent.ended());
-    talk.typed(b"lf\r", InputMode::Raw);
+    talk.type_bytes(b"lf\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt half"], "the draft stays");
     escape(&mut talk);
     assert_eq!(agent.asked(), ["cancel"], "the next work can be stopped");
@@ -449,12 +491,12 @@ fn an_escape_key_stops_the_work_and_rejects() {
 fn an_interrupt_between_prompts_asks_for_a_second() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"half a li", InputMode::Raw);
+    talk.type_bytes(b"half a li", InputMode::Raw);
     talk.interrupt();
     talk.interrupt();
     assert_eq!(talk.over, None, "the first took the line away");
     assert!(printed(&mut talk).contains("Press Ctrl-C again to exit."));
-    talk.typed(b"go\r", InputMode::Raw);
+    talk.type_bytes(b"go\r", InputMode::Raw);
     talk.event(&agent.ended());
     talk.interrupt();
     assert_eq!(talk.over, None, "something came between");
@@ -466,14 +508,14 @@ fn an_interrupt_between_prompts_asks_for_a_second() {
 fn the_end_of_input_ends_it_after_what_is_under_way() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\rtwo\r\x04", InputMode::Raw);
+    talk.type_bytes(b"one\rtwo\r\x04", InputMode::Raw);
     assert_eq!(talk.over, None);
     talk.event(&agent.ended());
     assert_eq!(talk.over, None);
     talk.event(&agent.ended());
     assert_eq!(talk.over, Some(ConversationEnd::Finished));
     let mut idle = conversation(&agent);
-    idle.typed(b"\x04never\r", InputMode::Raw);
+    idle.type_bytes(b"\x04never\r", InputMode::Raw);
     assert_eq!(idle.over, Some(ConversationEnd::Finished));
 }
 
@@ -488,7 +530,7 @@ fn the_end_of_input_sends_an_open_prompt() {
     ] {
         let agent = Agent::default();
         let mut talk = conversation(&agent);
-        talk.typed(bytes, InputMode::Raw);
+        talk.type_bytes(bytes, InputMode::Raw);
         assert_eq!(
             (agent.asked().pop().as_deref(), talk.ending),
             (is_over.then_some("prompt one\ntwo\n"), is_over)
@@ -499,7 +541,7 @@ fn the_end_of_input_sends_an_open_prompt() {
     }
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one", InputMode::Canonical);
+    talk.type_bytes(b"one", InputMode::Canonical);
     talk.end_of_input();
     assert_eq!((agent.asked(), talk.over), (vec!["prompt one".to_owned()], None));
 }
@@ -508,18 +550,18 @@ fn the_end_of_input_sends_an_open_prompt() {
 fn lines_typed_before_raw_mode_are_prompts() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"one\ntwo\nth", InputMode::Canonical);
-    talk.typed(b"ree\rfour\nfive\r", InputMode::Raw);
+    talk.type_bytes(b"one\ntwo\nth", InputMode::Canonical);
+    talk.type_bytes(b"ree\rfour\nfive\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt one"]);
-    assert_eq!(talk.queue, ["two", "three", "four\nfive"]);
+    assert_eq!(talk.workload.take_queue(), ["two", "three", "four\nfive"]);
 }
 
 #[test]
 fn the_queue_is_bounded() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed("x\r".repeat(WAITING + 10).as_bytes(), InputMode::Raw);
-    assert_eq!(talk.queue.len(), WAITING);
+    talk.type_bytes("x\r".repeat(110).as_bytes(), InputMode::Raw);
+    assert_eq!(talk.workload.take_queue().len(), 100);
     assert!(printed(&mut talk).contains("Not queued"));
 }
 
@@ -527,7 +569,7 @@ fn the_queue_is_bounded() {
 fn pasted_lines_are_one_prompt() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"\x1b[200~one\rtwo\r\x1b[201~\r", InputMode::Raw);
+    talk.type_bytes(b"\x1b[200~one\rtwo\r\x1b[201~\r", InputMode::Raw);
     assert_eq!(agent.asked(), ["prompt one\ntwo\n"]);
 }
 
@@ -535,12 +577,12 @@ fn pasted_lines_are_one_prompt() {
 fn an_escape_key_swallows_nothing() {
     let agent = Agent::default();
     let mut talk = conversation(&agent);
-    talk.typed(b"a\x1b", InputMode::Raw);
+    talk.type_bytes(b"a\x1b", InputMode::Raw);
     assert!(talk.escape_end.is_some());
     talk.escape_ended();
     assert_eq!(talk.escape_end, None);
-    talk.typed(b"[Ab\x1b", InputMode::Raw);
-    talk.typed(b"[Dc\r", InputMode::Raw);
+    talk.type_bytes(b"[Ab\x1b", InputMode::Raw);
+    talk.type_bytes(b"[Dc\r", InputMode::Raw);
     assert_eq!((agent.asked(), talk.escape_end), (vec!["prompt a[Acb".to_owned()], None));
 }
 
@@ -550,9 +592,9 @@ fn bytes_of_any_kind_are_survived() {
     let mut talk = conversation(&agent);
     let noise: Vec<u8> =
         (0..=u8::MAX).cycle().take(4096).filter(|byte| !b"\x04@".contains(byte)).collect();
-    talk.typed(&noise, InputMode::Raw);
+    talk.type_bytes(&noise, InputMode::Raw);
     talk.interrupt();
-    talk.typed(b"\r", InputMode::Raw);
+    talk.type_bytes(b"\r", InputMode::Raw);
     let page = printed(&mut talk);
     assert!(page.contains("\u{1b}[H\u{1b}[2J"), "Ctrl-L clears the screen");
     let page = page.replace("\u{1b}[H\u{1b}[2J", "");
@@ -566,7 +608,7 @@ fn an_agent_that_ends_by_itself_is_a_fault() {
     talk.agent_gone();
     assert_eq!(talk.over, Some(ConversationEnd::Finished), "it was asked to quit");
     let mut talk = conversation(&agent);
-    talk.typed(b"go\r", InputMode::Raw);
+    talk.type_bytes(b"go\r", InputMode::Raw);
     talk.agent_gone();
     assert_eq!(talk.over, Some(ConversationEnd::AgentGone));
 }

@@ -13,20 +13,13 @@ const ESCAPE: Duration = Duration::from_millis(100);
 
 impl Conversation<'_> {
     /// Handles bytes that were typed or pasted in this mode.
-    pub(crate) fn typed(&mut self, bytes: &[u8], mode: InputMode) {
+    pub(super) fn type_bytes(&mut self, bytes: &[u8], mode: InputMode) {
         let keys = self.decoder.decode(bytes, mode);
         self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
         self.press(keys);
     }
 
-    /// Handles the end of the wait for the rest of an escape sequence.
-    pub(crate) fn escape_ended(&mut self) {
-        self.escape_end = None;
-        let keys = self.decoder.end_escape();
-        self.press(keys);
-    }
-
-    fn press(&mut self, keys: Vec<KeyPress>) {
+    pub(super) fn press(&mut self, keys: Vec<KeyPress>) {
         let is_end = |key: &KeyPress| matches!(key, KeyPress::Enter | KeyPress::Newline);
         let is_one_line =
             keys.iter().filter(|key| is_end(key)).count() == 1 && keys.last().is_some_and(is_end);
@@ -37,7 +30,7 @@ impl Conversation<'_> {
             self.interrupted = None;
             // Characters of the same chunk are shown before their line ends.
             if key == KeyPress::Enter && !self.page.is_echoing() {
-                self.show();
+                self.show_input();
             }
             // Answers and input for commands have one line.
             let as_line = if key == KeyPress::Newline { KeyPress::Enter } else { key.clone() };

@@ -52,7 +52,7 @@ impl Screen {
             "\u{8}" => self.column -= 1,
             character => {
                 assert!(!character.chars().any(char::is_control), "{character:?}");
-                let (column, cells) = (self.column, width(character));
+                let (column, cells) = (self.column, text_width(character));
                 let row = self.current();
                 row.resize(row.len().max(column + cells), " ".to_owned());
                 row[column] = character.to_owned();
@@ -168,13 +168,13 @@ fn a_new_width_starts_a_new_line_only_if_the_old_rows_do_not_fit() {
         let mut page = Page::new(40, PageLook::default());
         page.show("> ", "some text", "");
         page.take();
-        page.resize(columns, None);
+        page.resize(WindowSize { columns, rows: None });
         assert_eq!(printed(&mut page) == "\n", starts, "{columns}");
     }
     let mut page = Page::new(40, PageLook::default());
     page.show("> ", "more text than twenty columns", "\nbelow");
     page.take();
-    page.resize(20, None);
+    page.resize(WindowSize { columns: 20, rows: None });
     assert_eq!(printed(&mut page), "\n\n", "the cursor was in the first of two rows");
 }
 
@@ -189,7 +189,7 @@ proptest! {
         ),
     ) {
         let mut page = Page::new(24, PageLook::default());
-        page.resize(24, Some(6));
+        page.resize(WindowSize { columns: 24, rows: Some(6) });
         let mut screen = Screen::default();
         let mut lines = Vec::new();
         for (prints_line, before, after) in steps {
@@ -203,7 +203,7 @@ proptest! {
             let mut expected = lines.clone();
             expected.extend(input.rows.iter().map(|row| row.trim_end().to_owned()));
             prop_assert_eq!(screen.last(screen.rows.len()), expected);
-            let cursor = (lines.len() + input.cursor_row, width(input.left_of_cursor()));
+            let cursor = (lines.len() + input.cursor_row, text_width(input.left_of_cursor()));
             prop_assert_eq!((screen.row, screen.column), cursor);
             prop_assert!(input.width() < 24 && input.rows.len() < 6);
         }

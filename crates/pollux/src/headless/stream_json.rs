@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use pollux_host::RESTARTED;
-use pollux_line::Stdout;
+use pollux_input::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
 use pollux_protocol::{Call, CallStatus, Display, Event, FinishedCall, PromptOutcome, Record};
 use serde::Serialize;

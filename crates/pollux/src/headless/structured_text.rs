@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_line::Stdout;
+use pollux_input::Stdout;
 use pollux_protocol::{Event, PromptOutcome};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pollux_line::Stdout;
+use pollux_input::Stdout;
 use pollux_protocol::plain_text::AnsiStripper;
 use pollux_protocol::{Event, PromptOutcome, Record};
 

@@ -12,19 +12,20 @@ const NEAR: usize = 8 << 10;
 const KEPT_BYTES: usize = 64 << 10;
 const KEPT_LINES: usize = 1000;
 /// Label of a further line of a prompt.
-pub(crate) const CONTINUED_LABEL: &str = ". ";
+pub const CONTINUED_LABEL: &str = ". ";
 /// Mark of rows that are not shown.
 const MARK: &str = "[...]";
 
 /// The input as it is shown. The last column stays free: a character there would wrap on some
 /// terminals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InputRows {
-    pub(crate) rows: Vec<String>,
+pub struct InputRows {
+    /// Rows from the top.
+    pub rows: Vec<String>,
     /// Row of the cursor, from the first.
-    pub(crate) cursor_row: usize,
+    pub cursor_row: usize,
     /// Position of the cursor in its row, in bytes.
-    pub(crate) cursor: usize,
+    pub cursor: usize,
 }
 
 impl Default for InputRows {
@@ -35,12 +36,12 @@ impl Default for InputRows {
 
 impl InputRows {
     /// Returns one row with the label and as much of the text around the cursor as fits.
-    pub(crate) fn single(label: &str, before: &str, after: &str, columns: usize) -> Self {
-        let room = columns.saturating_sub(1 + width(label));
+    pub fn single(label: &str, before: &str, after: &str, columns: usize) -> Self {
+        let room = columns.saturating_sub(1 + text_width(label));
         let (before, after) = near(before, after);
         let (before, after) = (blank(before), blank(after));
         // Some of the text right of the cursor is always visible.
-        let before_room = room - width(&after).min(room / 3);
+        let before_room = room - text_width(&after).min(room / 3);
         let (before_length, before_cells) = fitting(before.graphemes(true).rev(), before_room);
         let (after_length, _) = fitting(after.graphemes(true), room - before_cells);
         let start = before.len() - before_length;
@@ -50,7 +51,7 @@ impl InputRows {
 
     /// Returns all lines of the text, broken between words, on at most `height` rows around the
     /// cursor.
-    pub(crate) fn wrapped(
+    pub fn wrapped(
         label: &str,
         before: &str,
         after: &str,
@@ -66,7 +67,7 @@ impl InputRows {
     }
 
     /// Returns the rows of a prompt that stays on the page.
-    pub(crate) fn kept(label: &str, text: &str, columns: usize) -> Self {
+    pub fn kept(label: &str, text: &str, columns: usize) -> Self {
         let mut layout = Layout::new(label, columns);
         layout.add(&kept_text(text));
         layout.mark_cursor();
@@ -92,23 +93,23 @@ impl InputRows {
     }
 
     /// Returns the index of the last row.
-    pub(crate) fn last(&self) -> usize {
+    pub fn last(&self) -> usize {
         self.rows.len() - 1
     }
 
     /// Returns the text left of the cursor in its row.
-    pub(crate) fn left_of_cursor(&self) -> &str {
+    pub fn left_of_cursor(&self) -> &str {
         &self.rows[self.cursor_row][..self.cursor]
     }
 
     /// Returns true if the cursor is at the end of the last row.
-    pub(crate) fn is_at_end(&self) -> bool {
+    pub fn is_at_end(&self) -> bool {
         self.cursor_row == self.last() && self.cursor == self.rows[self.cursor_row].len()
     }
 
     /// Returns the width of the widest row, in cells.
-    pub(crate) fn width(&self) -> usize {
-        self.rows.iter().map(|row| width(row)).max().unwrap_or_default()
+    pub fn width(&self) -> usize {
+        self.rows.iter().map(|row| text_width(row)).max().unwrap_or_default()
     }
 }
 
@@ -128,7 +129,7 @@ struct Layout {
 impl Layout {
     fn new(label: &str, columns: usize) -> Self {
         let rows = InputRows { rows: vec![label.to_owned()], ..InputRows::default() };
-        let (label, width) = (label.len(), width(label));
+        let (label, width) = (label.len(), text_width(label));
         Self { rows, columns, label, width, is_full: false, has_cursor: false }
     }
 
@@ -177,7 +178,7 @@ impl Layout {
 
     fn begin_row(&mut self, text: &str) {
         self.rows.rows.push(text.to_owned());
-        (self.width, self.label, self.is_full) = (width(text), 0, false);
+        (self.width, self.label, self.is_full) = (text_width(text), 0, false);
     }
 
     fn mark_cursor(&mut self) {
@@ -192,7 +193,7 @@ impl Layout {
 }
 
 /// Returns the width of a text, in cells.
-pub(crate) fn width(text: &str) -> usize {
+pub fn text_width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 

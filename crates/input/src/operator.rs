@@ -6,18 +6,16 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use pollux_input::{
-    CONSENT_ANSWERS, ConsentAnswer, ConsentSheet, QuestionSheet, SheetDecision, SheetExtent, Tone,
-    TonedLine,
-};
 use pollux_protocol::{
     ConsentItem, Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject,
 };
 use tokio::sync::Mutex;
 
+use crate::consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 use crate::output::Stdout;
-use crate::screen::columns;
-use crate::terminal::{self, Typed};
+use crate::question::{QuestionSheet, SheetDecision, SheetExtent};
+use crate::terminal::{self, Typed, columns};
+use crate::tone::{Tone, TonedLine};
 use crate::wrap::rows_of;
 
 /// The user at the terminal. A question ends without an answer if its future is dropped.

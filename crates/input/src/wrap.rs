@@ -2,16 +2,17 @@
 //!
 //! Code keeps its lines: lines in Markdown fences, indented lines and tables are not broken.
 
-use pollux_input::TonedLine;
 use pollux_protocol::plain_text::for_terminal;
 use unicode_width::UnicodeWidthStr;
+
+use crate::tone::TonedLine;
 
 /// Maximum size of a word, in bytes; a longer one is printed in pieces.
 const LONGEST_WORD: usize = 1024;
 
 /// State of a text whose words are placed on lines.
 #[derive(Debug, Default)]
-pub(crate) struct WordWrap {
+pub struct WordWrap {
     /// Word that may continue.
     word: String,
     /// Number of cells of the line that are printed.
@@ -27,7 +28,7 @@ pub(crate) struct WordWrap {
 impl WordWrap {
     /// Returns the text that can be printed for lines of `columns` cells. The last column stays
     /// free.
-    pub(crate) fn push(&mut self, text: &str, columns: usize) -> String {
+    pub fn push(&mut self, text: &str, columns: usize) -> String {
         let mut printed = String::with_capacity(text.len());
         for letter in text.chars() {
             match letter {
@@ -58,20 +59,20 @@ impl WordWrap {
     }
 
     /// Returns the word that was held back.
-    pub(crate) fn flush(&mut self, columns: usize) -> String {
+    pub fn flush(&mut self, columns: usize) -> String {
         let mut printed = String::new();
         self.place_word(&mut printed, columns);
         printed
     }
 
     /// Starts a new line. The text in a fence may continue on it.
-    pub(crate) fn end_line(&mut self) {
+    pub fn end_line(&mut self) {
         self.start.clear();
         (self.column, self.is_fixed) = (0, self.is_fenced);
     }
 
     /// Starts a new text.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         *self = Self::default();
     }
 

@@ -1,4 +1,13 @@
-//! End of a conversation.
+//! Signals to a conversation, and its end.
+
+/// A signal to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalSignal {
+    /// Ctrl-C: stops the work, or clears the line.
+    Interrupt,
+    /// Request to end the program with this exit code.
+    End(i32),
+}
 
 /// Reason why a conversation has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

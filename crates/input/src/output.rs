@@ -4,7 +4,7 @@
 //! bounded memory) but not the signals. A closed pipe is not an error: it ends the program
 //! silently.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is a frontend")]
+#![expect(clippy::disallowed_methods, reason = "the standard output of frontends")]
 
 use std::io::{ErrorKind, Write};
 use std::sync::{Arc, OnceLock};

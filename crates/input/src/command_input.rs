@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use pollux_input::{EditOutcome, KeyPress, LineEditor};
 use pollux_protocol::{AwaitedInput, CallId, Event, LiveOutput};
+
+use crate::editor::{EditOutcome, LineEditor};
+use crate::keys::KeyPress;
 
 /// Maximum number of lines that are shown of the screen of a waiting command.
 const SHOWN_LINES: usize = 12;
@@ -14,7 +16,7 @@ const SECRET_LABEL: &str = "input (not shown)> ";
 
 /// State of the running commands, and of the input for one of them.
 #[derive(Debug, Default)]
-pub(super) struct Typing {
+pub struct CommandInput {
     /// Screen contents of running commands with a terminal.
     screens: HashMap<CallId, String>,
     asked: Option<Asked>,
@@ -28,14 +30,14 @@ struct Asked {
     entry: LineEditor,
 }
 
-impl Typing {
+impl CommandInput {
     /// Returns true if a command waits for input.
-    pub(super) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         self.asked.is_some()
     }
 
     /// Returns the input line: its label, and the text left and right of the cursor.
-    pub(super) fn row(&self) -> Option<(&str, &str, &str)> {
+    pub fn row(&self) -> Option<(&str, &str, &str)> {
         let Asked { secret, entry, .. } = self.asked.as_ref()?;
         Some(match secret {
             true => (SECRET_LABEL, "", ""),
@@ -45,7 +47,7 @@ impl Typing {
 
     /// Handles output and input requests of commands; returns the text that a user must see to
     /// answer.
-    pub(super) fn hear(&mut self, event: &Event) -> Option<String> {
+    pub fn hear(&mut self, event: &Event) -> Option<String> {
         match event {
             Event::CallOutput { call_id, output: LiveOutput::Screen { lines, .. } } => {
                 self.screens.insert(call_id.clone(), lines.text());
@@ -86,7 +88,7 @@ impl Typing {
     }
 
     /// Handles a key; returns the bytes for the command when a line is complete.
-    pub(super) fn press(&mut self, key: KeyPress) -> Option<(CallId, Vec<u8>)> {
+    pub fn press(&mut self, key: KeyPress) -> Option<(CallId, Vec<u8>)> {
         let asked = self.asked.as_mut()?;
         let bytes = match asked.entry.press(key) {
             EditOutcome::Submitted(line) => format!("{line}\r").into_bytes(),
@@ -132,14 +134,14 @@ mod tests {
         )
     }
 
-    fn type_line(typing: &mut Typing, line: &str) -> Option<(CallId, Vec<u8>)> {
+    fn type_line(typing: &mut CommandInput, line: &str) -> Option<(CallId, Vec<u8>)> {
         assert_eq!(typing.press(KeyPress::Text(line.into())), None);
         typing.press(KeyPress::Enter)
     }
 
     #[test]
     fn a_line_goes_to_the_command_that_asks() {
-        let mut typing = Typing::default();
+        let mut typing = CommandInput::default();
         assert_eq!(typing.press(KeyPress::Enter), None);
         typing.hear(&screen("a", &["Welcome", "Name?"]));
         let reported = typing.hear(&asks("a", false)).unwrap();
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_never_shown() {
-        let mut typing = Typing::default();
+        let mut typing = CommandInput::default();
         typing.hear(&asks("a", true));
         typing.press(KeyPress::Text("hunter2".into()));
         assert_eq!(typing.row(), Some((SECRET_LABEL, "", "")));
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_end_of_the_work_ends_the_typing() {
-        let mut typing = Typing::default();
+        let mut typing = CommandInput::default();
         typing.hear(&screen("a", &["x"]));
         typing.hear(&asks("a", false));
         typing.hear(&Event::CallsFinished(Vec::new()));

@@ -1,11 +1,13 @@
 //! The terminal: its modes, its input, its size, and the job control of the shell.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is a frontend")]
+#![expect(clippy::disallowed_methods, reason = "the terminal of a frontend")]
 
 use std::io::ErrorKind;
+use std::time::Instant;
 
-use pollux_input::InputMode;
 use tokio::sync::mpsc;
+
+use crate::keys::InputMode;
 
 /// Maximum number of bytes of one read.
 const CHUNK: usize = 64 << 10;
@@ -74,9 +76,13 @@ pub fn restore() {
 }
 
 /// Bytes that were typed, with the mode of the terminal at that time.
-pub(crate) struct TypedBytes {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) mode: InputMode,
+pub struct TypedBytes {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Mode of the terminal.
+    pub mode: InputMode,
+    /// Time at which they were read.
+    pub at: Instant,
 }
 
 /// Chunks of typed input.
@@ -122,7 +128,31 @@ impl Drop for Lent {
 }
 
 pub(super) use changes::Changes;
-pub(super) use modes::{is_open, size, stop};
+pub(super) use modes::{is_open, stop};
+
+/// Number of columns of a terminal that does not report its width.
+const COLUMNS: u16 = 80;
+
+/// Size of a terminal, in cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowSize {
+    /// Number of columns; 80 if the terminal does not report it.
+    pub columns: u16,
+    /// Number of rows, if the terminal reports it.
+    pub rows: Option<u16>,
+}
+
+/// Returns the present size of the terminal.
+pub(crate) fn size() -> WindowSize {
+    modes::size().map_or(WindowSize { columns: COLUMNS, rows: None }, |(columns, rows)| {
+        WindowSize { columns, rows: (rows > 0).then_some(rows) }
+    })
+}
+
+/// Returns the width of the terminal, in cells.
+pub fn columns() -> usize {
+    size().columns.into()
+}
 
 /// Pause of the reading thread while the terminal is lent.
 #[cfg(unix)]
@@ -202,6 +232,7 @@ mod turns {
 mod modes {
     use std::io::{self, ErrorKind};
     use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::time::Instant;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
@@ -279,11 +310,11 @@ mod modes {
         let limit = if before > 0 { before } else { buffer.len() };
         let count = rustix::io::read(stdin, &mut buffer[..limit])?;
         state.typed_before = state.typed_before.saturating_sub(count);
-        let bytes = &buffer[..count];
+        let (bytes, at) = (&buffer[..count], Instant::now());
         Ok(match (is_raw, before) {
-            (true, 0) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Raw },
-            (true, _) => TypedBytes { bytes: typed_ahead(bytes), mode: InputMode::Canonical },
-            (false, _) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Canonical },
+            (true, 0) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Raw, at },
+            (true, _) => TypedBytes { bytes: typed_ahead(bytes), mode: InputMode::Canonical, at },
+            (false, _) => TypedBytes { bytes: bytes.to_vec(), mode: InputMode::Canonical, at },
         })
     }
 
@@ -385,6 +416,7 @@ mod changes {
 #[cfg(not(unix))]
 mod modes {
     use std::io::{self, Read};
+    use std::time::Instant;
 
     use super::{InputMode, TypedBytes};
 
@@ -396,7 +428,8 @@ mod modes {
 
     pub(super) fn read(buffer: &mut [u8]) -> io::Result<TypedBytes> {
         let count = io::stdin().read(buffer)?;
-        Ok(TypedBytes { bytes: buffer[..count].to_vec(), mode: InputMode::Canonical })
+        let (bytes, at) = (buffer[..count].to_vec(), Instant::now());
+        Ok(TypedBytes { bytes, mode: InputMode::Canonical, at })
     }
 
     pub(in super::super) fn is_open() -> bool {

@@ -1,0 +1,93 @@
+//! Completion of a command or path that is being typed.
+
+use pollux_protocol::{CommandSet, Live};
+use tokio::task::JoinHandle;
+
+use crate::editor::LineEditor;
+use crate::work::is_command;
+
+/// Completion of a line in progress.
+pub struct Completion {
+    /// Text before the part that is completed.
+    head: String,
+    /// Text that is completed.
+    typed: String,
+    task: JoinHandle<Vec<String>>,
+}
+
+impl Completion {
+    /// Starts to complete the line of an editor. Returns `None` unless it is a command with the
+    /// cursor at its end, or a path after an `@` ends at the cursor.
+    pub fn start(
+        editor: &LineEditor,
+        commands: &Live<CommandSet>,
+        complete_path: &dyn Fn(String) -> JoinHandle<Vec<String>>,
+    ) -> Option<Self> {
+        if let Some(line) = editor.only_line().filter(|line| is_command(line)) {
+            let (typed, commands) = (line.to_owned(), commands.get());
+            let partial = typed.clone();
+            let task = tokio::spawn(async move { commands.complete(&partial).await });
+            return Some(Self { head: String::new(), typed, task });
+        }
+        let (head, typed) = at_path(editor.before())?;
+        let (head, typed) = (head.to_owned(), typed.to_owned());
+        let task = complete_path(typed.clone());
+        Some(Self { head, typed, task })
+    }
+
+    /// Waits for the completions of the line.
+    pub async fn lines(&mut self) -> Vec<String> {
+        // A command whose completion panics has no completions.
+        (&mut self.task).await.unwrap_or_default()
+    }
+
+    /// Returns the text left of the cursor with the common start of all completions, if it is
+    /// longer than the typed text. A single completion is followed by a blank, unless it is a
+    /// folder.
+    pub fn grown(&self, lines: &[String]) -> Option<String> {
+        let common = common_start(lines)?;
+        let is_only = lines.len() == 1;
+        let end = if is_only && !common.ends_with('/') { " " } else { "" };
+        // Paths that only contain the typed text do not begin with it.
+        let grows = common.starts_with(&self.typed) && common.len() > self.typed.len();
+        (grows || is_only).then(|| self.replaced(common) + end)
+    }
+
+    /// Returns the text left of the cursor with this completion.
+    pub fn replaced(&self, completed: &str) -> String {
+        format!("{}{completed}", self.head)
+    }
+}
+
+impl Drop for Completion {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Splits a text behind the `@` of the path at its end. A blank in a path follows a backslash.
+fn at_path(text: &str) -> Option<(&str, &str)> {
+    let start = text.rfind('@')? + 1;
+    let (head, path) = text.split_at(start);
+    let before = head[..head.len() - 1].chars().next_back();
+    let begins = before.is_none_or(char::is_whitespace);
+    let mut letters = path.chars();
+    let mut is_one_word = true;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            letter => is_one_word &= !letter.is_whitespace(),
+        }
+    }
+    (begins && is_one_word).then_some((head, path))
+}
+
+/// Returns the longest common start of all lines.
+fn common_start(lines: &[String]) -> Option<&str> {
+    let (first, rest) = lines.split_first()?;
+    let common = rest.iter().fold(first.len(), |length, line| {
+        let same = first.bytes().zip(line.bytes()).take_while(|(one, other)| one == other);
+        length.min(same.count())
+    });
+    Some(&first[..first.floor_char_boundary(common)])
+}

@@ -1,0 +1,267 @@
+//! The terminal during a conversation: waits for signals, keys, files and events, and prints what
+//! the frontend returns.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::OptionFuture;
+use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
+use pollux_protocol::{Envelope, Op, Part, SessionsError};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::sleep_until;
+
+use crate::completion::Completion;
+use crate::end::{ConversationEnd, TerminalSignal};
+use crate::external_editor::{EditProposal, Workbench};
+use crate::output::Stdout;
+use crate::terminal::{
+    self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, TypedBytes, WindowSize,
+};
+use crate::work::Workload;
+
+/// Time limit for the last output to a terminal that no longer accepts data.
+const FINAL_OUTPUT: Duration = Duration::from_secs(1);
+
+/// Stream of signals.
+pub(crate) type Signals<'a> = BoxStream<'a, TerminalSignal>;
+
+/// State of a conversation between keys and events on one side, and the bytes on a terminal and ops
+/// for the agent on the other. It never waits.
+pub trait Interaction<'a> {
+    /// Returns the work of the conversation.
+    fn workload(&mut self) -> &mut Workload<'a>;
+
+    /// Returns the completion of the text in progress, and the work.
+    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>);
+
+    /// Returns the bytes that show the current state.
+    fn show(&mut self) -> Vec<u8>;
+
+    /// Returns the bytes after which another program can use the terminal.
+    fn leave(&mut self) -> Vec<u8>;
+
+    /// Handles the return of the terminal, on which another program may have printed.
+    fn take_over(&mut self, size: WindowSize);
+
+    /// Handles a new size of the terminal.
+    fn resize(&mut self, size: WindowSize);
+
+    /// Returns the reason of the end, once the conversation is over.
+    fn over(&self) -> Option<ConversationEnd>;
+
+    /// Returns the text that the user wants to change in the external editor.
+    fn take_proposal(&mut self) -> Option<EditProposal>;
+
+    /// Handles the end of the editor: with a changed text, an unchanged text or an error message.
+    fn edited(&mut self, edited: Result<Option<String>, String>);
+
+    /// Handles Ctrl-C.
+    fn interrupt(&mut self);
+
+    /// Handles bytes that were typed or pasted.
+    fn typed(&mut self, typed: &TypedBytes);
+
+    /// Handles the end of the terminal's input.
+    fn end_of_input(&mut self);
+
+    /// Returns the time at which an unfinished escape sequence was the Esc key.
+    fn escape_end(&self) -> Option<Instant>;
+
+    /// Handles the end of the wait for the rest of an escape sequence.
+    fn escape_ended(&mut self);
+
+    /// Returns the time of the next [`Self::tick`]; `None` if nothing changes with time.
+    fn next_tick(&self) -> Option<Instant>;
+
+    /// Handles a change of the state that comes with time.
+    fn tick(&mut self);
+
+    /// Shows a message that belongs to no prompt.
+    fn message(&mut self, text: &str);
+
+    /// Handles the completions of the text in progress.
+    fn completed(&mut self, lines: &[String]);
+
+    /// Handles the parts of a prompt whose files have been read.
+    fn prepared(&mut self, parts: Result<Vec<Part>, SessionsError>);
+
+    /// Handles an event of the agent.
+    fn event(&mut self, envelope: &Envelope);
+
+    /// Handles the end of the agent: either it was asked to end, or it has failed.
+    fn agent_gone(&mut self);
+
+    /// Returns the last bytes of the conversation; `resume` is the hint how to resume it.
+    fn close(&mut self, end: ConversationEnd, resume: &str) -> Vec<u8>;
+}
+
+/// The terminal, as the event loop uses it.
+pub(crate) struct EventLoop {
+    pub(crate) typed: Typed,
+    pub(crate) modes: Modes,
+    pub(crate) changes: Changes,
+    pub(crate) bench: Workbench,
+    /// Messages that belong to no prompt.
+    pub(crate) messages: UnboundedReceiver<String>,
+    pub(crate) out: Stdout,
+    /// True while some output has not been sent to the terminal.
+    pub(crate) is_behind: bool,
+    /// True after the program has stopped itself; the expected continue signal is then ignored.
+    pub(crate) is_stopped: bool,
+}
+
+impl EventLoop {
+    /// Runs until the conversation ends.
+    pub(crate) async fn run(
+        &mut self,
+        talk: &mut dyn Interaction<'_>,
+        mut events: BoxStream<'static, Arc<Envelope>>,
+        signals: &mut Signals<'_>,
+    ) -> ConversationEnd {
+        let mut listening = true;
+        if self.modes.raw {
+            self.out.push(MARK_PASTES);
+        }
+        tell_size(talk);
+        loop {
+            if let Some(end) = talk.over() {
+                return end;
+            }
+            if let Some(proposal) = talk.take_proposal() {
+                match self.edit(&proposal, talk, signals).await {
+                    Ok(edited) => talk.edited(edited),
+                    Err(end) => return end,
+                }
+            }
+            let bytes = talk.show();
+            self.is_behind |= !bytes.is_empty();
+            self.out.push(&bytes);
+            let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
+            let (completion, workload) = talk.awaited();
+            // While the terminal accepts no output, the loop handles only signals.
+            tokio::select! {
+                biased;
+                Some(signal) = signals.next() => match signal {
+                    TerminalSignal::Interrupt => talk.interrupt(),
+                    TerminalSignal::End(code) => return ConversationEnd::Signalled(code),
+                },
+                printed = self.out.send(), if self.is_behind => match printed {
+                    Ok(()) => self.is_behind = false,
+                    Err(_) => return ConversationEnd::HungUp,
+                },
+                change = self.changes.next() => self.change(change, talk).await,
+                typed = self.typed.recv(), if listening && !self.is_behind => match typed {
+                    Some(typed) => talk.typed(&typed),
+                    None if !terminal::is_open() => return ConversationEnd::HungUp,
+                    // Ctrl-D in canonical mode.
+                    None => {
+                        listening = false;
+                        talk.end_of_input();
+                    }
+                },
+                // Comes after the typed bytes, so that a busy program does not cut a sequence.
+                Some(()) = OptionFuture::from(escape_end.map(|end| sleep_until(end.into()))),
+                    if !self.is_behind => talk.escape_ended(),
+                Some(()) = OptionFuture::from(next_tick.map(|at| sleep_until(at.into()))),
+                    if !self.is_behind => talk.tick(),
+                Some(text) = self.messages.recv(), if !self.is_behind => talk.message(&text),
+                Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
+                    if !self.is_behind => talk.completed(&lines),
+                parts = workload.preparation(), if !self.is_behind => talk.prepared(parts),
+                event = events.next(), if !self.is_behind => match event {
+                    None => talk.agent_gone(),
+                    Some(event) => {
+                        talk.event(&event);
+                        // Events that are already available are printed in one write.
+                        while let Some(Some(event)) = events.next().now_or_never() {
+                            talk.event(&event);
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    async fn change(&mut self, change: Change, talk: &mut dyn Interaction<'_>) {
+        match change {
+            Change::Stop => {
+                self.give_back(talk).await;
+                self.is_stopped = terminal::stop();
+                self.take_over(talk);
+            }
+            // The continue signal after the program's own stop is already handled.
+            Change::Continue if std::mem::take(&mut self.is_stopped) => {}
+            Change::Continue => self.take_over(talk),
+            Change::Resize => {
+                talk.resize(terminal::size());
+                tell_size(talk);
+            }
+        }
+    }
+
+    /// Lends the terminal to the editor; fails if a signal ends the program in the meantime.
+    async fn edit(
+        &mut self,
+        proposal: &EditProposal,
+        talk: &mut dyn Interaction<'_>,
+        signals: &mut Signals<'_>,
+    ) -> Result<Result<Option<String>, String>, ConversationEnd> {
+        self.give_back(talk).await;
+        let lent = terminal::lend();
+        let bench = self.bench.clone();
+        let editing = bench.edit(proposal);
+        tokio::pin!(editing);
+        let edited = loop {
+            tokio::select! {
+                biased;
+                edited = &mut editing => break edited,
+                Some(signal) = signals.next() => match signal {
+                    // Ctrl-C belongs to the editor.
+                    TerminalSignal::Interrupt => {}
+                    TerminalSignal::End(code) => return Err(ConversationEnd::Signalled(code)),
+                },
+                change = self.changes.next() => match change {
+                    Change::Stop => self.is_stopped = terminal::stop(),
+                    Change::Continue => self.is_stopped = false,
+                    Change::Resize => {}
+                },
+            }
+        };
+        drop(lent);
+        self.take_over(talk);
+        Ok(edited)
+    }
+
+    /// Prints all pending output, and restores the original modes of the terminal.
+    async fn give_back(&mut self, talk: &mut dyn Interaction<'_>) {
+        let bytes = talk.leave();
+        self.finish(&bytes).await;
+    }
+
+    /// Prints the last bytes, and restores the original modes of the terminal.
+    pub(crate) async fn finish(&mut self, bytes: &[u8]) {
+        if self.modes.raw {
+            self.out.push(NO_MARKS);
+        }
+        self.out.push(bytes);
+        // A terminal that is closed is detected at the next output.
+        drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
+        self.modes.suspend();
+    }
+
+    fn take_over(&mut self, talk: &mut dyn Interaction<'_>) {
+        self.modes.resume();
+        if self.modes.raw {
+            self.out.push(MARK_PASTES);
+        }
+        talk.take_over(terminal::size());
+    }
+}
+
+/// Reports the size of the terminal, which programs with a pseudo-terminal inherit.
+fn tell_size(talk: &mut dyn Interaction<'_>) {
+    if let WindowSize { columns, rows: Some(rows) } = terminal::size() {
+        talk.workload().send(Op::Resize { columns, rows });
+    }
+}
