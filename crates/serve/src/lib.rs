@@ -7,5 +7,9 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod acp;
+mod asking;
+mod folders;
+mod forms;
+mod json_rpc;
 
 pub use acp::{AcpOptions, AcpServer, DescribeOutcome};

@@ -296,8 +296,8 @@ fn binary_files_and_files_outside_of_the_project_are_not_the_clients() {
 #[test]
 fn a_client_with_forms_is_asked_about_trust_at_once() {
     for (answer, is_trusted) in [
-        (json!({"action": "accept", "content": {"choice": "0"}}), true),
-        (json!({"action": "accept", "content": {"choice": "9"}}), false),
+        (json!({"action": "accept", "content": {"choice": "option_0"}}), true),
+        (json!({"action": "accept", "content": {"choice": "option_9"}}), false),
         (json!({"action": "accept"}), false),
         (json!({"action": "decline"}), false),
         (json!({"action": "cancel"}), false),

@@ -12,7 +12,8 @@ use pollux_fs::FileKind;
 use pollux_protocol::{Files, TextWritten};
 use serde_json::Value;
 
-use super::connection::{Connection, RequestError};
+use super::connection::Connection;
+use crate::json_rpc::connection::RequestError;
 
 /// Maximum time that the client may take to read or write a file.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -15,15 +15,16 @@ use pollux_protocol::{
 
 use super::connection::Connection;
 use super::costs::Costs;
+use super::elicitation::ClientForms;
 use super::files::ClientFiles;
-use super::forms::FormOperator;
 use super::notices::ClientNotices;
 use super::options::SessionOptions;
-use super::outbox::ClientGone;
 use super::outcome::DescribeOutcome;
 use super::questions::PermissionOperator;
 use super::session::{OpenedAnswer, Running, Session};
 use super::{commands, errors, replay};
+use crate::forms::FormOperator;
+use crate::json_rpc::outbox::ClientGone;
 
 /// Maximum time for the list of models: a session does not wait longer for a slow server.
 const LISTING: Duration = Duration::from_millis(500);
@@ -101,10 +102,10 @@ impl SessionContext {
     }
 
     /// Returns the user of a client that has forms.
-    pub(crate) fn forms(&self, scope: impl Into<ElicitationScope>) -> FormOperator {
+    pub(crate) fn forms(&self, scope: impl Into<ElicitationScope>) -> FormOperator<ClientForms> {
+        let connection = Arc::clone(&self.connection);
         FormOperator {
-            connection: Arc::clone(&self.connection),
-            scope: scope.into(),
+            forms: ClientForms { connection, scope: scope.into() },
             folder: self.request.folder.clone(),
         }
     }

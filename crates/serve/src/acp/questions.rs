@@ -18,6 +18,7 @@ use pollux_protocol::{
 
 use super::connection::Connection;
 use super::content;
+use crate::forms::choice_id;
 
 /// User of a client, who answers permission requests of a session.
 pub(crate) struct PermissionOperator {
@@ -75,7 +76,7 @@ impl PermissionOperator {
     ) -> QuestionOutcome {
         let chosen = self.selected(call, options(question, choices)).await;
         let chosen = chosen.and_then(|id| {
-            choices.iter().map(|choice| choice.outcome).find(|outcome| option_id(*outcome) == *id.0)
+            choices.iter().map(|choice| choice.outcome).find(|outcome| choice_id(*outcome) == *id.0)
         });
         chosen.unwrap_or(QuestionOutcome::Cancel)
     }
@@ -86,7 +87,7 @@ impl PermissionOperator {
         let outcome = QuestionOutcome::ProceedOnce;
         let options = [(outcome, "Allow once"), (QuestionOutcome::Cancel, "Deny")];
         let options = options.map(|(outcome, label)| {
-            PermissionOption::new(option_id(outcome), label, option_kind(outcome))
+            PermissionOption::new(choice_id(outcome), label, option_kind(outcome))
         });
         let title = format!("Allow access to absolute path: {}", path.display());
         let fields = ToolCallUpdateFields::new()
@@ -96,7 +97,7 @@ impl PermissionOperator {
             .locations(vec![ToolCallLocation::new(path)]);
         let call = ToolCallUpdate::new(new_id(), fields);
         let selected = self.selected(call, options.to_vec()).await;
-        selected.is_some_and(|id| *id.0 == option_id(outcome))
+        selected.is_some_and(|id| *id.0 == choice_id(outcome))
     }
 
     /// Sends a permission request; returns the option that the user has selected.
@@ -145,7 +146,7 @@ fn options(question: &Question, choices: &[QuestionChoice]) -> Vec<PermissionOpt
             }
             (_, outcome) => option_kind(outcome),
         };
-        PermissionOption::new(option_id(choice.outcome), visible(&choice.label), kind)
+        PermissionOption::new(choice_id(choice.outcome), visible(&choice.label), kind)
     };
     // The client has no editor for a proposal, and shows it as a diff.
     let offered = choices
@@ -172,25 +173,6 @@ fn option_kind(outcome: QuestionOutcome) -> PermissionOptionKind {
     }
 }
 
-/// Returns the id of an option: that of Gemini CLI, where it has the option.
-fn option_id(outcome: QuestionOutcome) -> String {
-    let id = match outcome {
-        QuestionOutcome::ProceedOnce => "proceed_once",
-        QuestionOutcome::ProceedAlways => "proceed_always",
-        QuestionOutcome::ProceedAlwaysAndSave => "proceed_always_and_save",
-        QuestionOutcome::ProceedAlwaysServer => "proceed_always_server",
-        QuestionOutcome::ProceedAlwaysTool => "proceed_always_tool",
-        QuestionOutcome::ProceedSubcommand { saved: false } => "proceed_always_subcommand",
-        QuestionOutcome::ProceedSubcommand { saved: true } => "proceed_always_subcommand_and_save",
-        QuestionOutcome::ProceedProgram { saved: false } => "proceed_always_program",
-        QuestionOutcome::ProceedProgram { saved: true } => "proceed_always_program_and_save",
-        QuestionOutcome::ModifyWithEditor => "modify_with_editor",
-        QuestionOutcome::Option(index) => return format!("option_{index}"),
-        QuestionOutcome::Cancel => "cancel",
-    };
-    id.to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use pollux_protocol::TrustRequest;
@@ -201,27 +183,6 @@ mod tests {
     fn shown(question: &Question) -> Vec<(String, PermissionOptionKind)> {
         let options = options(question, &question.choices);
         options.into_iter().map(|option| (option.option_id.0.to_string(), option.kind)).collect()
-    }
-
-    #[test]
-    fn every_outcome_has_an_id_of_its_own() {
-        let outcomes = [
-            QuestionOutcome::ProceedOnce,
-            QuestionOutcome::ProceedAlways,
-            QuestionOutcome::ProceedAlwaysAndSave,
-            QuestionOutcome::ProceedAlwaysServer,
-            QuestionOutcome::ProceedAlwaysTool,
-            QuestionOutcome::ProceedSubcommand { saved: false },
-            QuestionOutcome::ProceedSubcommand { saved: true },
-            QuestionOutcome::ProceedProgram { saved: false },
-            QuestionOutcome::ProceedProgram { saved: true },
-            QuestionOutcome::ModifyWithEditor,
-            QuestionOutcome::Option(0),
-            QuestionOutcome::Option(1),
-            QuestionOutcome::Cancel,
-        ];
-        let ids: std::collections::HashSet<_> = outcomes.into_iter().map(option_id).collect();
-        assert_eq!(ids.len(), outcomes.len());
     }
 
     #[test]

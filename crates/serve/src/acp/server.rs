@@ -15,7 +15,6 @@ use agent_client_protocol_schema::v1::{
     SetSessionModeRequest,
 };
 use futures::FutureExt;
-use pollux_fs::EntryKind;
 use pollux_protocol::{SessionEntry, SessionRequest, SessionStart, Sessions};
 use serde_json::Value;
 use tokio::sync::mpsc::error::TrySendError;
@@ -23,18 +22,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::authenticate::Credentials;
-use super::connection::Connection;
+use super::connection::{Connection, connect};
 use super::errors;
 use super::folders::KnownFolders;
 use super::initialize::{self, Initialize};
-use super::input::{InputLine, lines};
-use super::message::{Message, Params};
 use super::opening::{Kind, SessionContext};
 use super::options::SetModel;
-use super::outbox::{ClientGone, Outbox};
 use super::outcome::DescribeOutcome;
 use super::servers;
 use super::session::{Session, SessionCommand};
+use crate::folders;
+use crate::json_rpc::input::{InputLine, lines};
+use crate::json_rpc::message::{Message, Params};
+use crate::json_rpc::outbox::{ClientGone, Outbox};
 
 /// Maximum number of requests that open or list sessions at the same time.
 const STARTING: usize = 32;
@@ -78,7 +78,7 @@ impl AcpServer {
         stop: impl Future<Output = ()>,
     ) {
         let outbox = Outbox::new(output);
-        let connection = Arc::new(Connection::new(outbox.clone()));
+        let connection = Arc::new(connect(outbox.clone()));
         let mut agent = Agent {
             server: self,
             connection,
@@ -470,13 +470,5 @@ fn sent(sent: Result<(), ClientGone>) -> Result<(), Error> {
 
 /// Checks the folder of a session.
 fn check_folder(folder: &Path) -> Result<(), Error> {
-    let shown = folder.display();
-    if !folder.is_absolute() {
-        return Err(errors::unusable(format!("the path {shown} is not absolute")));
-    }
-    match pollux_fs::info(folder) {
-        Ok(info) if info.kind == EntryKind::Directory => Ok(()),
-        Ok(_) => Err(errors::unusable(format!("{shown} is not a folder"))),
-        Err(error) => Err(errors::unusable(error.to_string())),
-    }
+    folders::check(folder).map_err(errors::unusable)
 }

@@ -8,14 +8,14 @@ use agent_client_protocol_schema::v1::{
     SessionConfigOptionValue, SessionInfoUpdate, SessionUpdate, SetSessionConfigOptionResponse,
     SetSessionModeResponse, ToolCallUpdate, UsageUpdate,
 };
-use futures::future::{AbortHandle, Abortable, Aborted, BoxFuture, OptionFuture};
-use futures::stream::{BoxStream, FuturesUnordered};
+use futures::future::{BoxFuture, OptionFuture};
+use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use pollux_input::QuestionSheet;
 use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
     AgentHandle, CommandSet, Confirmation, ConfirmationKind, Envelope, Event, FinishReason, Op,
-    Operator as _, Part, PromptId, PromptInput, PromptOutcome, Question, QuestionId, QuestionReply,
+    Operator as _, Part, PromptId, PromptInput, PromptOutcome, Question, QuestionReply,
     QuestionSubject, RunningSession, UsageReport,
 };
 use serde::Serialize;
@@ -24,11 +24,12 @@ use tokio::sync::mpsc;
 
 use super::opening::SessionContext;
 use super::options::{Opened, SessionOptions};
-use super::outbox::ClientGone;
 use super::outcome::{Account, cancelled};
 use super::prompt::PromptContent;
 use super::updates::{Updates, message};
 use super::{commands, content, errors};
+use crate::asking::Asking;
+use crate::json_rpc::outbox::ClientGone;
 
 mod choices;
 mod coming;
@@ -102,9 +103,6 @@ pub(crate) struct OpenedAnswer {
     pub(crate) commands: Option<CommandSet>,
 }
 
-/// Answer of the user; an error if the question was withdrawn.
-type Answered = (QuestionId, Result<QuestionReply, Aborted>);
-
 /// End of a session.
 struct Ended;
 
@@ -131,8 +129,7 @@ pub(crate) struct Session {
     updates: Updates,
     coming: Option<Coming>,
     current: HashMap<PromptId, Current>,
-    questions: FuturesUnordered<BoxFuture<'static, Answered>>,
-    withdrawals: HashMap<QuestionId, AbortHandle>,
+    questions: Asking,
 }
 
 impl Session {
@@ -158,8 +155,7 @@ impl Session {
             updates,
             coming: None,
             current: HashMap::new(),
-            questions: FuturesUnordered::new(),
-            withdrawals: HashMap::new(),
+            questions: Asking::default(),
         }
     }
 
@@ -214,8 +210,8 @@ impl Session {
                     None => return None,
                 },
                 Some(stepped) = OptionFuture::from(step) => self.stepped(stepped).await,
-                Some(answered) = self.questions.next() => {
-                    self.answered(answered);
+                answer = self.questions.next() => {
+                    self.answered(answer);
                     Ok(())
                 }
             };
@@ -323,12 +319,12 @@ impl Session {
         let Envelope { origin, event } = envelope;
         let id = origin.prompt.as_deref().unwrap_or_default();
         match event {
-            Event::Question(question) => self.ask(question),
-            Event::QuestionWithdrawn(question) => {
-                if let Some(withdrawal) = self.withdrawals.remove(question) {
-                    withdrawal.abort();
-                }
+            Event::Question(question) => {
+                // The answer goes to the agent.
+                let asking = self.asking(Question::clone(question));
+                self.questions.ask(question.id, asking);
             }
+            Event::QuestionWithdrawn(question) => self.questions.withdraw(*question),
             Event::ModeChanged(mode) => self.mode_changed(*mode).await?,
             Event::ModelChanged { model, reason } if reason == "command" => {
                 self.options.model.clone_from(model);
@@ -385,16 +381,6 @@ impl Session {
         self.answer(request, end).await
     }
 
-    /// Asks the client a question. Its answer goes to the agent.
-    fn ask(&mut self, question: &Question) {
-        let id = question.id;
-        let asking = self.asking(question.clone());
-        let (withdrawal, registration) = AbortHandle::new_pair();
-        self.withdrawals.insert(id, withdrawal);
-        let asking = Abortable::new(asking, registration);
-        self.questions.push(asking.map(move |answer| (id, answer)).boxed());
-    }
-
     /// Returns the task that asks a question.
     fn asking(&self, question: Question) -> BoxFuture<'static, QuestionReply> {
         let has_fields = match &question.subject {
@@ -425,9 +411,8 @@ impl Session {
         self.updates.calls.to_approve(&confirmation.call_id, content)
     }
 
-    fn answered(&mut self, (id, answer): Answered) {
-        self.withdrawals.remove(&id);
-        if let (Ok(reply), Some(running)) = (answer, &self.running) {
+    fn answered(&mut self, answer: Option<QuestionReply>) {
+        if let (Some(reply), Some(running)) = (answer, &self.running) {
             running.send(Op::Answer(reply));
         }
     }

@@ -2,26 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use agent_client_protocol_schema::v1::{
-    BooleanPropertySchema, CLIENT_METHOD_NAMES, CreateElicitationRequest,
-    CreateElicitationResponse, ElicitationAction, ElicitationContentValue, ElicitationFormMode,
-    ElicitationPropertySchema, ElicitationSchema, ElicitationScope, EnumOption,
-    IntegerPropertySchema, MultiSelectPropertySchema, NumberPropertySchema, StringFormat,
-    StringPropertySchema,
+    BooleanPropertySchema, CreateElicitationResponse, ElicitationAction, ElicitationContentValue,
+    ElicitationPropertySchema, ElicitationSchema, EnumOption, IntegerPropertySchema,
+    MultiSelectPropertySchema, NumberPropertySchema, StringFormat, StringPropertySchema,
 };
 use async_trait::async_trait;
 use pollux_input::{ConsentSheet, QuestionSheet};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
     Confirmation, ConfirmationKind, ConsentItem, FieldFormat, FieldKind, Form, FormField,
-    Modification, Operator, Question, QuestionOutcome, QuestionReply, QuestionSubject, SurveyKind,
-    SurveyQuestion,
+    Modification, Operator, Question, QuestionChoice, QuestionOutcome, QuestionReply,
+    QuestionSubject, SurveyKind, SurveyQuestion,
 };
 use serde_json::Value;
 
-use super::connection::Connection;
+use crate::json_rpc::connection::RequestError;
 
 /// Name of the only field of a form with choices.
 const CHOICE: &str = "choice";
@@ -29,17 +26,27 @@ const CHOICE: &str = "choice";
 /// Values of the fields of a form that the user has submitted.
 type Submitted = BTreeMap<String, ElicitationContentValue>;
 
+/// Client that can show forms (elicitation). The schemas of the Agent Client Protocol are those of
+/// the Model Context Protocol.
+#[async_trait]
+pub(crate) trait Forms: Send + Sync {
+    /// Shows a form, and waits until the user has decided.
+    async fn show(
+        &self,
+        message: String,
+        schema: ElicitationSchema,
+    ) -> Result<CreateElicitationResponse, RequestError>;
+}
+
 /// User of a client that has forms.
-pub(crate) struct FormOperator {
-    pub(crate) connection: Arc<Connection>,
-    /// Request or session that the questions belong to.
-    pub(crate) scope: ElicitationScope,
+pub(crate) struct FormOperator<F> {
+    pub(crate) forms: F,
     /// Folder of the project.
     pub(crate) folder: PathBuf,
 }
 
 #[async_trait]
-impl Operator for FormOperator {
+impl<F: Forms> Operator for FormOperator<F> {
     async fn ask(&self, question: Question) -> QuestionReply {
         match &question.subject {
             QuestionSubject::Consent(items) => self.ask_about_items(&question, items).await,
@@ -55,29 +62,26 @@ impl Operator for FormOperator {
     }
 }
 
-impl FormOperator {
+impl<F: Forms> FormOperator<F> {
     /// Shows a form. Returns nothing if the user does not submit it.
     async fn submitted(&self, message: String, schema: ElicitationSchema) -> Option<Submitted> {
-        let mode = ElicitationFormMode::new(self.scope.clone(), schema);
-        let request = CreateElicitationRequest::new(mode, message);
-        let method = CLIENT_METHOD_NAMES.elicitation_create;
-        let answer = self.connection.request::<CreateElicitationResponse>(method, request).await;
-        match answer.ok()?.action {
+        match self.forms.show(message, schema).await.ok()?.action {
             ElicitationAction::Accept(accepted) => Some(accepted.content.unwrap_or_default()),
             _ => None,
         }
     }
 
     async fn choose(&self, question: &Question) -> QuestionReply {
-        let choices = (0..).zip(&question.choices);
-        let choices = choices.map(|(index, choice): (usize, _)| {
-            EnumOption::new(index.to_string(), visible(&choice.label))
-        });
+        let choices = question.choices.iter();
+        let choices = choices
+            .map(|choice| EnumOption::new(choice_id(choice.outcome), visible(&choice.label)));
         let field = StringPropertySchema::new().one_of(choices.collect::<Vec<_>>());
         let schema = ElicitationSchema::new().property(CHOICE, field, true);
         let message = QuestionSheet::subject(question, &self.folder).join("\n");
         let submitted = self.submitted(message, schema).await.unwrap_or_default();
-        let chosen = text(&submitted, CHOICE).and_then(|index| index.parse().ok());
+        let chosen = text(&submitted, CHOICE);
+        let is_chosen = |choice: &QuestionChoice| chosen == Some(&*choice_id(choice.outcome));
+        let chosen = question.choices.iter().position(is_chosen);
         let reply = chosen.and_then(|index| question.choose(index));
         reply.unwrap_or_else(|| question.reply(QuestionOutcome::Cancel))
     }
@@ -258,5 +262,50 @@ fn text<'a>(submitted: &'a Submitted, name: &str) -> Option<&'a str> {
     match submitted.get(name)? {
         ElicitationContentValue::String(text) => Some(text),
         _ => None,
+    }
+}
+
+/// Returns the id of a choice: that of Gemini CLI, where it has the choice.
+pub(crate) fn choice_id(outcome: QuestionOutcome) -> String {
+    let id = match outcome {
+        QuestionOutcome::ProceedOnce => "proceed_once",
+        QuestionOutcome::ProceedAlways => "proceed_always",
+        QuestionOutcome::ProceedAlwaysAndSave => "proceed_always_and_save",
+        QuestionOutcome::ProceedAlwaysServer => "proceed_always_server",
+        QuestionOutcome::ProceedAlwaysTool => "proceed_always_tool",
+        QuestionOutcome::ProceedSubcommand { saved: false } => "proceed_always_subcommand",
+        QuestionOutcome::ProceedSubcommand { saved: true } => "proceed_always_subcommand_and_save",
+        QuestionOutcome::ProceedProgram { saved: false } => "proceed_always_program",
+        QuestionOutcome::ProceedProgram { saved: true } => "proceed_always_program_and_save",
+        QuestionOutcome::ModifyWithEditor => "modify_with_editor",
+        QuestionOutcome::Option(index) => return format!("option_{index}"),
+        QuestionOutcome::Cancel => "cancel",
+    };
+    id.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_an_id_of_its_own() {
+        let outcomes = [
+            QuestionOutcome::ProceedOnce,
+            QuestionOutcome::ProceedAlways,
+            QuestionOutcome::ProceedAlwaysAndSave,
+            QuestionOutcome::ProceedAlwaysServer,
+            QuestionOutcome::ProceedAlwaysTool,
+            QuestionOutcome::ProceedSubcommand { saved: false },
+            QuestionOutcome::ProceedSubcommand { saved: true },
+            QuestionOutcome::ProceedProgram { saved: false },
+            QuestionOutcome::ProceedProgram { saved: true },
+            QuestionOutcome::ModifyWithEditor,
+            QuestionOutcome::Option(0),
+            QuestionOutcome::Option(1),
+            QuestionOutcome::Cancel,
+        ];
+        let ids: std::collections::HashSet<_> = outcomes.into_iter().map(choice_id).collect();
+        assert_eq!(ids.len(), outcomes.len());
     }
 }
