@@ -10,8 +10,8 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
     ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
-    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptInput, PromptOutcome, Todo, TurnLimit,
-    text_of,
+    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptInput, PromptOutcome, Todo,
+    TurnLimit, text_of,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};

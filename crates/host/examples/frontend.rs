@@ -13,10 +13,9 @@ use pollux_config::Environment;
 use pollux_host::{Host, ReplaySource, RunOptions};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{
-    PromptInput,
-    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, PromptSource, Question,
-    QuestionOutcome, QuestionReply, RunningSession, SessionRequest, Sessions, SessionsError,
-    Severity,
+    CommandOutcome, Envelope, Event, LiveOutput, Notices, Op, Operator, PromptInput, PromptSource,
+    Question, QuestionOutcome, QuestionReply, RunningSession, SessionRequest, Sessions,
+    SessionsError, Severity,
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -106,7 +105,9 @@ impl Talk {
             }
             _ if self.work.is_some() => return self.send(Op::Steer(line)),
             _ => match self.session.expand(line.clone(), PromptSource::Typed).await {
-                Ok(parts) => Op::Prompt { id: id.clone(), input: PromptInput::shown(parts, Some(line)) },
+                Ok(parts) => {
+                    Op::Prompt { id: id.clone(), input: PromptInput::shown(parts, Some(line)) }
+                }
                 Err(error) => return self.person.warning(&error.to_string()),
             },
         };

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{CommandContext, CommandError, Content, PromptCommand, PromptInput, Role};
 use rmcp::model::{
-    ArgumentInfo, ClientRequest, ContentBlock, CompleteRequest, CompleteRequestParams, GetPromptRequest,
-    GetPromptRequestParams, Prompt, PromptMessage, Reference, Role as Speaker,
+    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, ContentBlock,
+    GetPromptRequest, GetPromptRequestParams, Prompt, PromptMessage, Reference, Role as Speaker,
     ServerResult,
 };
 use rmcp::service::PeerRequestOptions;
@@ -182,8 +182,7 @@ impl PromptCommand for ServerPrompt {
         let names: Vec<&str> = known.iter().map(|argument| argument.name.as_str()).collect();
         let arguments = read(&context.arguments, &names, &required).map_err(CommandError)?;
         let messages = self.get(arguments).await.map_err(explain)?;
-        as_prompt(messages)
-            .ok_or_else(|| explain("the server returned no message".to_owned()))
+        as_prompt(messages).ok_or_else(|| explain("the server returned no message".to_owned()))
     }
 }
 
@@ -199,9 +198,8 @@ fn as_prompt(messages: Vec<PromptMessage>) -> Option<PromptInput> {
     for (at, message) in messages.into_iter().enumerate() {
         let is_text = matches!(message.content, ContentBlock::Text(_));
         let parts = result::prompt_parts(message.content);
-        let is_model = message.role == Speaker::Assistant
-            && is_text
-            && last.is_some_and(|last| at < last);
+        let is_model =
+            message.role == Speaker::Assistant && is_text && last.is_some_and(|last| at < last);
         let role = if is_model { Role::Model } else { Role::User };
         match dialogue.last_mut() {
             Some(before) if before.role == role => before.parts.extend(parts),

@@ -8,11 +8,11 @@ use pollux_net::ClientOptions;
 use pollux_protocol::{Declaration, Operator, Origin, Tool};
 
 use crate::connection::Surroundings;
-use crate::starts::Starts;
 use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
 use crate::sampling::Sampler;
+use crate::starts::Starts;
 
 /// State of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -38,7 +38,7 @@ pub(crate) use demo::DemoArguments;
 pub(crate) use flags::{Arguments, OutputFormat, RuleArguments};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
 pub(crate) use man::man;
-pub(crate) use mcp::{AddArguments, McpArguments, McpVerb, Pair, SwitchArguments};
+pub(crate) use mcp::{AddArguments, McpArguments, McpVerb, Pair, ServeArguments, SwitchArguments};
 pub(crate) use policy::{PolicyArguments, PolicyVerb, command_line};
 pub(crate) use prompt::{PromptArguments, PromptVerb};
 pub(crate) use sandbox::{SandboxArguments, SandboxVerb};

@@ -56,7 +56,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Demo(arguments) => program::demo(process, &arguments),
         Subcommand::Config(arguments) => config::run(&process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
-        Subcommand::Mcp(arguments) => program::mcp(&process, &arguments),
+        Subcommand::Mcp(arguments) => program::mcp(process, &arguments),
         Subcommand::Policy(arguments) => program::policy(&process, &arguments),
         Subcommand::Prompt(arguments) => program::prompt(&process, arguments),
         Subcommand::Sandbox(arguments) => program::sandbox(&process, &arguments),

@@ -1,5 +1,5 @@
-//! `pollux mcp`: adds, removes, shows and tests MCP servers, and signs in to them. Starts no
-//! session and calls no model.
+//! `pollux mcp`: adds, removes, shows and tests MCP servers, and signs in to them. Only `serve`,
+//! with which Pollux itself is a server, starts sessions and calls models.
 
 use pollux_host::{RuleOptions, RunOptions, Setup};
 use pollux_protocol::SessionRequest;
@@ -18,6 +18,7 @@ mod auth;
 mod change;
 mod found;
 mod reference;
+mod serve;
 mod show;
 mod trial;
 
@@ -38,6 +39,8 @@ impl Answer {
         Self { text, json: Value::Null, notes: Vec::new(), code: 0 }
     }
 }
+
+pub(crate) use serve::serve;
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
 pub(crate) async fn answer(process: &Process, arguments: &McpArguments) -> (String, u8) {
@@ -85,6 +88,8 @@ async fn run(process: &Process, arguments: &McpArguments) -> Result<Answer, Fail
         McpVerb::List(_) => Ok(show::list(&setup()?).await),
         McpVerb::Get { server, .. } => show::get(&setup()?, server),
         McpVerb::Test { server, .. } => trial::test(&setup()?, server).await,
+        // It has no text: `serve` runs it.
+        McpVerb::Serve(_) => Ok(Answer::of_text(String::new())),
     }
 }
 

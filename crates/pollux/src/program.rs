@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, DemoArguments, McpArguments, PolicyArguments, PromptArguments, SandboxArguments,
+    Arguments, DemoArguments, McpArguments, McpVerb, PolicyArguments, PromptArguments,
+    SandboxArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -25,10 +26,13 @@ pub(crate) fn run(process: Process, arguments: Arguments) -> ExitCode {
     })
 }
 
-/// Runs `mcp`: changes, shows or tests servers.
-pub(crate) fn mcp(process: &Process, arguments: &McpArguments) -> ExitCode {
+/// Runs `mcp`: changes, shows or tests servers, or serves a client.
+pub(crate) fn mcp(process: Process, arguments: &McpArguments) -> ExitCode {
     in_runtime(async move {
-        let (text, code) = crate::mcp::answer(process, arguments).await;
+        if let McpVerb::Serve(arguments) = &arguments.verb {
+            return Box::pin(crate::mcp::serve(process, arguments)).await;
+        }
+        let (text, code) = crate::mcp::answer(&process, arguments).await;
         print(&text, code).await
     })
 }

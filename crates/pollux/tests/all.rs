@@ -54,6 +54,7 @@ mod suite {
     mod mcp_auth;
     mod mcp_command;
     mod mcp_offers;
+    mod mcp_serve;
     mod mcp_server;
     mod memory;
     mod network;

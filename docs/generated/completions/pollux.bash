@@ -109,6 +109,9 @@ _pollux() {
             pollux__subcmd__mcp,remove)
                 cmd="pollux__subcmd__mcp__subcmd__remove"
                 ;;
+            pollux__subcmd__mcp,serve)
+                cmd="pollux__subcmd__mcp__subcmd__serve"
+                ;;
             pollux__subcmd__mcp,test)
                 cmd="pollux__subcmd__mcp__subcmd__test"
                 ;;
@@ -491,7 +494,7 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__mcp)
-            opts="-h --help add remove list get test auth logout enable disable"
+            opts="-h --help add remove list get test auth logout enable disable serve"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -667,6 +670,52 @@ _pollux() {
                     ;;
                 -s)
                     COMPREPLY=($(compgen -W "user project" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__mcp__subcmd__serve)
+            opts="-d -m -h --approval-mode --include-directories --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --debug --model --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --approval-mode)
+                    COMPREPLY=($(compgen -W "default auto_edit yolo plan" -- "${cur}"))
+                    return 0
+                    ;;
+                --include-directories)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --admin-policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-tools)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allowed-mcp-server-names)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -64,7 +64,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
-            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools')
+            [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Explain the policy decision about a command line, list the rules, or check them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and test the confinement of commands by the kernel')
@@ -223,6 +223,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('logout', 'logout', [CompletionResultType]::ParameterValue, 'Remove the stored credentials of a server')
             [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Let a disabled server start again')
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Prevent a server from starting, in all projects')
+            [CompletionResult]::new('serve', 'serve', [CompletionResultType]::ParameterValue, 'Serve other agents on standard input and output: their calls run prompts in sessions of Pollux')
             break
         }
         'pollux;mcp;add' {
@@ -307,6 +308,22 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         }
         'pollux;mcp;disable' {
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'For one session only: without effect here, see /mcp in a conversation')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;mcp;serve' {
+            [CompletionResult]::new('--approval-mode', '--approval-mode', [CompletionResultType]::ParameterName, 'Actions allowed without a question, which a call cannot exceed')
+            [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'More folders to work in, separated by commas')
+            [CompletionResult]::new('--policy', '--policy', [CompletionResultType]::ParameterName, 'Policy files or folders to use instead of ~/.gemini/policies')
+            [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
+            [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
+            [CompletionResult]::new('--allowed-mcp-server-names', '--allowed-mcp-server-names', [CompletionResultType]::ParameterName, 'The only MCP servers that may start; an empty text for none')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'The model, by name or alias')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')

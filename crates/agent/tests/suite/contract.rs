@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_protocol::{
     ApprovalMode, CallStatus, Command, CommandContext, CommandError, CommandOutcome, CommandSet,
-    CommandSource, Directive, EntryId, Event, Live, Measurement, Op, Part, PromptCommand, PromptInput,
-    PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus, ToolOutput,
+    CommandSource, Directive, EntryId, Event, Live, Measurement, Op, Part, PromptCommand,
+    PromptInput, PromptOutcome, QuestionOutcome, Record, Todo, TodoStatus, ToolOutput,
 };
 use pollux_scripted::{FakeTool, Gate, reply};
 use pretty_assertions::assert_eq;

@@ -3,10 +3,13 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Subcommand};
 use pollux_config::FileScope;
+use pollux_protocol::ApprovalMode;
 
+use super::flags::approval_mode;
 use super::line::Line;
+use super::{Arguments, RuleArguments};
 
-/// Add, remove, show and test MCP servers, which give the model more tools
+/// Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)
 #[derive(Debug, Clone, PartialEq, Args)]
 pub(crate) struct McpArguments {
     #[command(subcommand)]
@@ -68,6 +71,7 @@ pub(crate) enum McpVerb {
     Enable(SwitchArguments),
     /// Prevent a server from starting, in all projects
     Disable(SwitchArguments),
+    Serve(Box<ServeArguments>),
 }
 
 /// Add a server to a settings file
@@ -130,6 +134,43 @@ pub(crate) struct AddArguments {
 
     #[command(flatten)]
     pub(crate) debug: DebugFlag,
+}
+
+/// Serve other agents on standard input and output: their calls run prompts in sessions of Pollux
+#[derive(Debug, Clone, PartialEq, Args)]
+pub(crate) struct ServeArguments {
+    /// The model, by name or alias
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// Actions allowed without a question, which a call cannot exceed
+    #[arg(long, value_name = "MODE", value_parser = approval_mode())]
+    pub(crate) approval_mode: Option<ApprovalMode>,
+
+    /// More folders to work in, separated by commas
+    #[arg(long, value_name = "FOLDERS", action = ArgAction::Append, value_delimiter = ',')]
+    pub(crate) include_directories: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) rules: RuleArguments,
+
+    #[command(flatten)]
+    pub(crate) debug: DebugFlag,
+}
+
+impl ServeArguments {
+    /// Returns the arguments of the main command that each session has.
+    pub(crate) fn of_sessions(&self) -> Arguments {
+        let Self { model, approval_mode, include_directories, rules, debug } = self.clone();
+        Arguments {
+            model,
+            approval_mode,
+            include_directories,
+            rules,
+            debug: debug.debug,
+            ..Arguments::default()
+        }
+    }
 }
 
 /// Arguments of `mcp enable` and `mcp disable`.
@@ -205,6 +246,7 @@ impl McpArguments {
             McpVerb::Auth { trust, debug, .. } => {
                 McpFlags { json: false, skip_trust: trust.skip_trust, debug: *debug }
             }
+            McpVerb::Serve(serve) => McpFlags { debug: serve.debug, ..McpFlags::default() },
             McpVerb::Remove { debug, .. }
             | McpVerb::Logout { debug, .. }
             | McpVerb::Enable(SwitchArguments { debug, .. })

@@ -26,7 +26,12 @@ impl Client {
 
     /// Starts a program as the agent.
     pub(crate) fn of(program: Pollux) -> Self {
-        let program = program.args(["--acp"]).stdin_held_open().spawn();
+        Self::speaking_to(program.args(["--acp"]))
+    }
+
+    /// Starts a program that exchanges messages.
+    pub(crate) fn speaking_to(program: Pollux) -> Self {
+        let program = program.stdin_held_open().spawn();
         Self { program, read: 0, last_id: 0 }
     }
 

@@ -271,7 +271,10 @@ impl Session {
         running.send(command.unwrap_or_else(|| {
             let parts = content.into_parts(expanded);
             let is_typed = matches!(&parts[..], [part] if part.as_text() == Some(&text));
-            Op::Prompt { id: id.clone(), input: PromptInput::shown(parts, (!is_typed).then_some(text)) }
+            Op::Prompt {
+                id: id.clone(),
+                input: PromptInput::shown(parts, (!is_typed).then_some(text)),
+            }
         }));
         self.current.insert(id, Current { request, account: Account::default() });
         if let Some(title) = title {

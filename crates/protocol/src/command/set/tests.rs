@@ -166,8 +166,7 @@ fn a_prompt_command_continues_as_a_prompt_under_its_id() {
     set.replace_source(CommandSource::User, prompts_named(&["git:review"]), Vec::new());
     let (command, rest) = set.find("/git:review  the branch ").unwrap();
     let context = CommandContext { name: "git:review".into(), ..context(rest) };
-    let Ok(Some(Op::Prompt { id, input })) = command.run(context).now_or_never().unwrap()
-    else {
+    let Ok(Some(Op::Prompt { id, input })) = command.run(context).now_or_never().unwrap() else {
         panic!("no prompt")
     };
     let parts = vec![Part::text("git:review")];
