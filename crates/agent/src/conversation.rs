@@ -2,6 +2,7 @@
 //! first.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pollux_protocol::{
     CUT_SHORT, Call, CallRecord, Compression, Content, Effects, EntryId, History, HistoryEntry,
@@ -19,6 +20,8 @@ mod context_usage;
 use context_usage::ContextUsage;
 pub(crate) use context_usage::Load;
 
+/// Time that a cancellation waits for the storage device.
+const CANCEL_PATIENCE: Duration = Duration::from_millis(20);
 /// Minimum number of characters that one result may have, even in an almost full conversation:
 /// enough for the model to continue.
 const LEAST_ROOM: usize = 2000;
@@ -272,17 +275,23 @@ impl Conversation {
     }
 
     /// Writes the end of a prompt to the log, and syncs the log to the storage device. `failure` is
-    /// a message about an early end.
+    /// a message about an early end. A user who cancelled does not wait for a slow device: the log
+    /// is then synced in the background.
     pub(crate) async fn end_prompt(
         &self,
         prompt_id: &str,
         failure: Option<String>,
+        is_cancelled: bool,
     ) -> Result<(), JournalError> {
         if let Some(text) = failure {
             self.record(Record::Notice { severity: Severity::Error, text }).await?;
         }
         self.record(Record::PromptEnded { prompt_id: prompt_id.to_owned() }).await?;
-        self.recorder.sync().await
+        let synced = self.recorder.sync();
+        if is_cancelled {
+            return tokio::time::timeout(CANCEL_PATIENCE, synced).await.unwrap_or(Ok(()));
+        }
+        synced.await
     }
 
     /// Returns the number of tokens of the last request.

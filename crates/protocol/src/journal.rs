@@ -14,7 +14,8 @@ pub trait Journal: Send + Sync {
     /// the records may then have been written.
     async fn append(&self, records: &[Arc<Record>]) -> Result<(), JournalError>;
 
-    /// Flushes everything appended so far to the storage device.
+    /// Flushes everything appended so far to the storage device. Continues if the caller stops
+    /// waiting; a failure is then an error of the next append.
     async fn sync(&self) -> Result<(), JournalError>;
 
     /// Returns the whole conversation from the log, including entries hidden by compressions.

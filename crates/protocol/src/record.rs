@@ -157,7 +157,7 @@ pub enum Record {
     Compressed(Compression),
     /// All of the conversation is visible again.
     Uncompressed,
-    /// Work on a prompt has ended; the log is flushed to the storage device.
+    /// Work on a prompt has ended.
     PromptEnded {
         /// Id of the prompt.
         prompt_id: String,

@@ -1,6 +1,7 @@
 //! A journal in memory.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_protocol::{History, Journal, JournalError, Record};
@@ -19,6 +20,8 @@ struct JournalState {
     room: Option<usize>,
     /// Number of records at the last sync.
     synced: usize,
+    /// Duration of a sync.
+    sync_time: Duration,
 }
 
 impl MemoryJournal {
@@ -32,6 +35,11 @@ impl MemoryJournal {
     /// with `None`.
     pub fn set_room(&self, room: Option<usize>) {
         self.state.lock().unwrap().room = room;
+    }
+
+    /// Makes the device slow: from now on, a sync takes this long.
+    pub fn set_sync_time(&self, sync_time: Duration) {
+        self.state.lock().unwrap().sync_time = sync_time;
     }
 
     /// Returns all records so far.
@@ -103,6 +111,8 @@ impl Journal for MemoryJournal {
     }
 
     async fn sync(&self) -> Result<(), JournalError> {
+        let sync_time = self.state.lock().unwrap().sync_time;
+        tokio::time::sleep(sync_time).await;
         let mut state = self.state.lock().unwrap();
         state.synced = state.records.len();
         Ok(())

@@ -17,8 +17,8 @@ use crate::transcript::Transcript;
 mod tests;
 
 /// Log that writes the durable events of one session. When [`Journal::append`] returns, the event
-/// survives a crash of the process; it is synchronised to the device when a prompt ends. After the
-/// first failure, every further append fails with the same error and writes nothing, so that the
+/// survives a crash of the process; [`Journal::sync`] also protects it from a failure of the system.
+/// After the first failure, every further append fails with the same error and writes nothing, so that the
 /// file never has a gap.
 ///
 /// Cheap to clone; clones write to the same file, in the order of their requests. The file is
@@ -135,9 +135,7 @@ impl State {
                 self.write(std::mem::take(&mut lines))?;
             }
         }
-        self.write(lines)?;
-        let is_end = |record: &Arc<Record>| matches!(**record, Record::PromptEnded { .. });
-        if records.iter().any(is_end) { self.sync() } else { Ok(()) }
+        self.write(lines)
     }
 
     fn write(&mut self, lines: Lines) -> Result<(), JournalError> {

@@ -40,6 +40,15 @@ async fn while_the_model_has_not_begun_to_answer() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn while_the_disk_is_slow() {
+    let talk = Stage::with([reply().never_answers()]).start();
+    talk.journal.set_sync_time(Duration::from_secs(1));
+    let id = talk.begin("go");
+    talk.models.wait_for(1).await;
+    stop(talk, &id).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn while_the_answer_streams_what_was_said_is_kept() {
     let talk = Stage::with([reply().text("half").hangs()]).start();
     let id = talk.begin("go");
