@@ -110,7 +110,7 @@ impl Invocation for ReadResource {
         let display = format!("Read {}", one_line(&self.uri));
         let display = Some(Display::Text(display));
         let output = ToolOutput { content: vec![content], display, ..ToolOutput::default() };
-        self.servers.shortened(output, READ, &run.call_id, run.room).await
+        self.servers.shared.shortened(output, READ, &run.call_id, run.room).await
     }
 }
 
@@ -205,7 +205,7 @@ impl Invocation for ListResources {
         let display = Some(Display::Text(format!("Listed {} resources.", resources.len())));
         let content = vec![Part::text(untrusted::wrap(&text))];
         let output = ToolOutput { content, display, ..ToolOutput::default() };
-        self.servers.shortened(output, LIST, &run.call_id, run.room).await
+        self.servers.shared.shortened(output, LIST, &run.call_id, run.room).await
     }
 }
 

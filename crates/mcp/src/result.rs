@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use pollux_protocol::plain_text::visible;
+use pollux_protocol::truncation::truncate;
 use pollux_protocol::untrusted;
 use pollux_protocol::{Args, Display, Part, ToolError, ToolErrorKind, ToolOutput};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -156,24 +157,27 @@ fn shown(block: &ContentBlock) -> String {
     }
 }
 
-/// Shortens a result of exactly one text that is too long for the model. `save` stores the whole
-/// text and returns its file.
+/// Shortens the texts of a result that are too long for the model together: each to its share of the
+/// limit. `save` stores the whole texts and returns their file.
 pub(crate) fn shortened(
     mut output: ToolOutput,
     limit: usize,
     save: impl FnOnce(&str) -> Option<std::path::PathBuf>,
 ) -> ToolOutput {
-    let [part] = output.content.as_slice() else { return output };
-    let Some(text) = part.as_text() else { return output };
-    if limit == 0 || text.len() <= limit || text.chars().count() <= limit {
+    let texts: Vec<&str> = output.content.iter().filter_map(Part::as_text).collect();
+    let length: usize = texts.iter().map(|text| text.chars().count()).sum();
+    if limit == 0 || length <= limit {
         return output;
     }
-    let file = save(text);
-    let short = pollux_protocol::truncation::truncate(text, limit, file.as_deref());
-    if let Some(short) = short {
-        output.content = vec![Part::text(short)];
-        output.output_file = file;
+    let share = (limit / texts.len()).max(1);
+    let file = save(&texts.join("\n"));
+    for part in &mut output.content {
+        let short = part.as_text().and_then(|text| truncate(text, share, file.as_deref()));
+        if let Some(short) = short {
+            *part = Part::text(short);
+        }
     }
+    output.output_file = file;
     output
 }
 
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_text_is_shortened() {
+    fn long_texts_are_shortened() {
         let one = json!({"content": [{"type": "text", "text": "x".repeat(500)}]});
         let file = std::path::PathBuf::from("/out.txt");
         let output = shortened(output_of(&one), 100, |_| Some(file.clone()));
@@ -275,8 +279,12 @@ mod tests {
         assert_eq!(output.output_file, Some(file));
         let two = json!({"content": [
             {"type": "text", "text": "x".repeat(500)}, {"type": "text", "text": "y"},
+            {"type": "image", "mimeType": "image/png", "data": "iVBO"},
         ]});
-        let output = shortened(output_of(&two), 100, |_| unreachable!());
-        assert_eq!(output.content.len(), 2);
+        let output = shortened(output_of(&two), 200, |_| None);
+        let texts: Vec<&str> = output.content.iter().filter_map(Part::as_text).collect();
+        assert!(texts[0].contains("The full output could not be saved."), "{}", texts[0]);
+        assert!(texts[0].len() < 300 && texts[1].contains('y'), "{texts:?}");
+        assert_eq!(output.content.len(), 4);
     }
 }

@@ -44,12 +44,13 @@ const SETTLING: Duration = Duration::from_millis(200);
 /// Servers of a session. Clones are the same servers; dropping the last one ends them all.
 #[derive(Clone)]
 pub struct Servers {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     entries: Arc<Mutex<BTreeMap<String, Entry>>>,
     events: EventSink,
 }
 
-struct Shared {
+/// What all servers of a session share.
+pub(crate) struct Shared {
     surroundings: Surroundings,
     truncate_threshold: usize,
     spill_directory: PathBuf,
@@ -57,7 +58,7 @@ struct Shared {
 
 impl Shared {
     /// Shortens a result that is too long for the model, and saves the whole.
-    async fn shortened(
+    pub(crate) async fn shortened(
         &self,
         output: ToolOutput,
         tool: &str,
@@ -89,7 +90,7 @@ pub(crate) struct Server {
     pub(crate) config: ServerConfig,
     /// Facts about the server for hooks.
     pub(crate) context: Map<String, Value>,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     state: watch::Sender<ServerState>,
     connected: watch::Sender<Option<Connected>>,
     facts: Mutex<Facts>,
@@ -222,17 +223,6 @@ impl Servers {
         futures::future::join_all(waits).await;
     }
 
-    /// Shortens a result that is too long for the model, and saves the whole.
-    pub(crate) async fn shortened(
-        &self,
-        output: ToolOutput,
-        tool: &str,
-        call_id: &CallId,
-        room: Option<usize>,
-    ) -> ToolOutput {
-        self.shared.shortened(output, tool, call_id, room).await
-    }
-
     /// Ends all servers, and waits a moment for them.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut *self.entries());
@@ -301,17 +291,6 @@ impl Server {
 
     fn facts(&self) -> std::sync::MutexGuard<'_, Facts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Shortens a result as [`Shared::shortened`].
-    pub(crate) async fn shortened(
-        &self,
-        output: ToolOutput,
-        tool: &str,
-        call_id: &CallId,
-        room: Option<usize>,
-    ) -> ToolOutput {
-        self.shared.shortened(output, tool, call_id, room).await
     }
 
     fn status(&self) -> ServerStatus {

@@ -171,7 +171,7 @@ impl Invocation for ServerCall {
             None => return result::failed("Tool call aborted"),
         };
         let output = result::output(&self.original, &self.args, result);
-        self.server.shortened(output, &self.name, &run.call_id, run.room).await
+        self.server.shared.shortened(output, &self.name, &run.call_id, run.room).await
     }
 }
 
