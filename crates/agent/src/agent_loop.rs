@@ -203,8 +203,7 @@ impl AgentLoop {
         let outcome = match self.within_budget(id, input, cancel).await {
             Ok(outcome) | Err(End::Outcome(outcome)) => {
                 let is_cancelled = matches!(outcome, PromptOutcome::Cancelled);
-                let ended =
-                    self.conversation.end_prompt(id, failure(&outcome), is_cancelled).await;
+                let ended = self.conversation.end_prompt(id, failure(&outcome), is_cancelled).await;
                 ended.map_or_else(|error| PromptOutcome::LogFailed(error.to_string()), |()| outcome)
             }
             Err(End::Log(error)) => PromptOutcome::LogFailed(error.to_string()),

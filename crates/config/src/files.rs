@@ -196,13 +196,14 @@ pub(crate) fn create_new(path: &Path, content: &str) -> Result<(), Error> {
 /// only.
 pub(crate) fn write_private(path: &Path, content: &str) -> Result<(), Error> {
     let mode = if exists(path) { None } else { Some(0o600) };
-    let options = WriteOptions { expected: None, mode, create_parents: true };
+    let options = WriteOptions { mode, create_parents: true, ..WriteOptions::default() };
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 
 /// Replaces a file that must never be readable by anyone except its owner.
 pub(crate) fn write_owner_only(path: &Path, content: &str) -> Result<(), Error> {
-    let options = WriteOptions { expected: None, mode: Some(0o600), create_parents: true };
+    let options =
+        WriteOptions { mode: Some(0o600), create_parents: true, ..WriteOptions::default() };
     pollux_fs::write_atomic(path, content.as_bytes(), &options).map(drop)
 }
 

@@ -108,7 +108,7 @@ pub fn edit_file(
             None => Expectation::Absent,
         };
         let mode = scope.mode().filter(|_| old.is_none());
-        let options = WriteOptions { expected: Some(expected), mode, create_parents: false };
+        let options = WriteOptions { expected: Some(expected), mode, ..WriteOptions::default() };
         match pollux_fs::write_atomic(path, changed.as_bytes(), &options) {
             Ok(_) => return Ok(Changed::Yes),
             Err(pollux_fs::Error::ChangedOnDisk { .. }) if attempt < ATTEMPTS => attempt += 1,

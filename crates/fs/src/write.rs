@@ -48,13 +48,16 @@ pub struct WriteOptions {
     pub mode: Option<u32>,
     /// True to create missing folders.
     pub create_parents: bool,
+    /// True to return before the bytes are on the storage device, for files whose loss in a power
+    /// failure costs little: afterwards, the file may have its old content or none.
+    pub without_sync: bool,
 }
 
 impl WriteOptions {
     /// Returns the options for Pollux's own state files: readable by the owner only, missing
     /// folders are created.
     pub fn private() -> Self {
-        Self { expected: None, mode: Some(0o600), create_parents: true }
+        Self { mode: Some(0o600), create_parents: true, ..Self::default() }
     }
 }
 
@@ -212,12 +215,16 @@ fn replace(
     if let Some(mode) = options.mode {
         attributes::set_mode(file, mode).map_err(failed)?;
     }
-    file.sync_all().map_err(failed)?;
+    if !options.without_sync {
+        file.sync_all().map_err(failed)?;
+    }
     check_expectation(spot, options.expected.as_ref()).map_err(Failure::Final)?;
     let is_new = options.expected == Some(Expectation::Absent);
     match temporary.persist(spot.name, is_new) {
         Ok(()) => {
-            spot.folder.sync();
+            if !options.without_sync {
+                spot.folder.sync();
+            }
             Ok(())
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

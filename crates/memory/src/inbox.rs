@@ -321,7 +321,12 @@ fn write(path: &Path, there: Option<&TextFile>, text: &str) -> pollux_fs::Result
         None => (text.as_bytes().to_vec(), Expectation::Absent),
     };
     let mode = there.is_none().then_some(0o600);
-    let options = WriteOptions { expected: Some(expected), create_parents: true, mode };
+    let options = WriteOptions {
+        expected: Some(expected),
+        create_parents: true,
+        mode,
+        ..WriteOptions::default()
+    };
     pollux_fs::write_atomic(path, &bytes, &options).map(drop)
 }
 

@@ -66,8 +66,9 @@ impl SpendingFile {
                 days.pop_first();
             }
             days.insert(today, after);
-            pollux_fs::write_atomic(&self.path, &render(&days), &WriteOptions::private())
-                .map_err(failed)?;
+            // Every prompt of every session waits for this write.
+            let options = WriteOptions { without_sync: true, ..WriteOptions::private() };
+            pollux_fs::write_atomic(&self.path, &render(&days), &options).map_err(failed)?;
         }
         Ok(Booked { spent, exceeded, warning })
     }

@@ -142,7 +142,11 @@ impl Change {
             return Err(stale(&self.path));
         }
         let expected = current.map_or(Expectation::Absent, Expectation::Unchanged);
-        let options = WriteOptions { expected: Some(expected), mode: None, create_parents: true };
+        let options = WriteOptions {
+            expected: Some(expected),
+            create_parents: true,
+            ..WriteOptions::default()
+        };
         let written = contents::write(&*context.files, &self.path, &self.bytes, &options)
             .map_err(|error| write_failure(&self.path, &error))?;
         context.ledger.record(&self.path, written);
