@@ -26,7 +26,8 @@ class Text:
 @dataclass(frozen=True)
 class Calls:
     """Calls of one turn: `(action, argument)`, where action is read, shell or grep, or `("tool",
-    (name, arguments))` for an exact call."""
+    (name, arguments))` for an exact call. In the dialect of Responses, `space/name` is a tool of a
+    namespace."""
 
     calls: tuple[tuple, ...]
     prompt_tokens: int = 10
@@ -137,9 +138,14 @@ def responses_events(turn, number, tools):
         items.append(message | {"content": [text]})
     else:
         for index, (action, argument) in enumerate(turn.calls):
-            name, arguments = _shell_call(action, argument, tools)
+            if action == "tool":
+                name, arguments = argument
+            else:
+                name, arguments = _shell_call(action, argument, tools)
+            space, _, name = name.rpartition("/")
             items.append(
                 {
+                    **({"namespace": space} if space else {}),
                     "type": "function_call",
                     "id": f"fc_{number}_{index}",
                     "call_id": f"call_{number}_{index}",

@@ -122,6 +122,30 @@ EDITORS = (
     ),
 )
 
+# The figures of `servers.py`, in the order of its values.
+SERVERS = (
+    Figure(
+        "first request at a terminal, added by 20 servers of which 10 are dead or slow",
+        "ms",
+        None,
+        at_most(5, WALL_NOISE),
+        True,
+    ),
+    Figure(
+        "a call of a server, reply to next request, without the server's own time",
+        "ms",
+        None,
+        at_most(1, WALL_NOISE),
+    ),
+    Figure(
+        "wake-ups of an idle session in 10 s, added by an idle server",
+        "times",
+        None,
+        at_most(0, COUNT_NOISE),
+        True,
+    ),
+)
+
 SOAK_TURNS = 10_000
 
 # The figures of `soak.py`, in the order of its results.
@@ -153,4 +177,4 @@ SOAK = (
 )
 
 # Figures with a section of their own, because another command measures them.
-SECTIONS = {"soak": SOAK, "editors": EDITORS}
+SECTIONS = {"soak": SOAK, "editors": EDITORS, "servers": SERVERS}

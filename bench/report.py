@@ -17,7 +17,8 @@ def page(store, figures):
     lines = [
         "# Figures",
         "",
-        "Written by `cargo xtask bench`, `cargo xtask bench soak` and `cargo xtask bench editors`, from "
+        "Written by `cargo xtask bench`, `cargo xtask bench soak`, `cargo xtask bench editors` and "
+        "`cargo xtask bench servers`, from "
         "`bench/results.json`; do not edit. `cargo xtask bench --check` measures again and fails if a goal is missed.",
         "",
         "## Pollux",
@@ -35,6 +36,12 @@ def page(store, figures):
         "The program as an agent of an editor (`--acp`), driven by a scripted client over pipes.",
         "",
         *_own(store, "editors", goals.EDITORS),
+        "",
+        "## Servers of the Model Context Protocol",
+        "",
+        "Servers over standard streams whose answers cost nothing. A call is one of 50 of a headless run.",
+        "",
+        *_own(store, "servers", goals.SERVERS),
         "",
         "## Comparison with other agents",
         "",

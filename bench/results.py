@@ -7,6 +7,8 @@ The store has one section per measurement, so that a new measurement of one does
 - `soak`: one long session, by `cargo xtask bench soak`
 - `editors`: the connection to an editor, by `cargo xtask bench editors`; with Gemini CLI, of the
   same run
+- `servers`: servers of the Model Context Protocol, by `cargo xtask bench servers`; with the peers,
+  of the same run
 
 A section names the run that measured it (commit, machine, …), and has the values of each figure by
 its title and program: median, least, most, and the number of runs.

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -19,9 +20,12 @@ from statistics import median
 
 import goals
 import isolated
+import programs
+import report
+import results
+import scenarios
 from acp_client import SETTINGS
 from dialects import Calls, Text
-from goals import COUNT_NOISE, WALL_NOISE, Figure, at_most
 from scripted_server import ScriptedServer
 
 # Servers of a session, of which the first half is dead or slow.
@@ -30,12 +34,6 @@ CALLS = 50
 # Seconds for which an idle session is watched, after a pause in which it comes to rest.
 IDLE, REST = 10, 3
 LIMIT = 30
-
-FIGURES = (
-    Figure("first request at a terminal, added by 20 servers of which 10 are dead or slow", "ms", None, at_most(5, WALL_NOISE), True),
-    Figure("a call of a server, reply to next request, without the server's own time", "ms", None, at_most(1, WALL_NOISE), True),
-    Figure("wake-ups of an idle session in 10 s, added by an idle server", "times", None, at_most(0, COUNT_NOISE), True),
-)
 
 # A server whose tool answers with the times of the arrival of the call and of the answer.
 CLOCK = """
@@ -55,6 +53,9 @@ for line in sys.stdin.buffer:
 GOOD = {"command": sys.executable, "args": ["-c", CLOCK], "trust": True}
 DEAD = {"command": "/nonexistent/server"}
 SLOW = {"command": "sleep", "args": ["1000"]}
+# The call of the tool in the peers, if it has another name.
+CALLS_OF = {"codex": ("mcp__clock/look", {})}
+TIMES = re.compile(r"(\d+\.\d+) (\d+\.\d+)")
 
 
 def prepare(home, servers):
@@ -98,21 +99,28 @@ def first_request(binary, home, servers):
         return (model.exchanges[0].head - begin) * 1000
 
 
-def call(binary, home):
+def call(program, home):
     """Returns the median time from a reply with a call of a server to the next request, without the
     server's own time, in milliseconds."""
-    prepare(home, {"clock": GOOD})
-    script = [Calls((("tool", ("mcp_clock_look", {})),))] * CALLS + [Text(("done",))]
-    command = [str(binary), "--model", "gemini-2.5-flash", "--prompt", "go"]
+    project = home / "project"
+    project.mkdir(parents=True, exist_ok=True)
+    name, arguments = CALLS_OF.get(program.name, ("mcp_clock_look", {}))
+    script = [Calls((("tool", (name, arguments)),))] * CALLS + [Text(("done",))]
     with ScriptedServer(script, keep_requests=True) as model:
-        process = isolated.start(command, home / "project", isolated.environment(home, model.port), home / "errors")
+        program.prepare(home, model.port, SETTINGS | {"mcpServers": {"clock": GOOD}})
+        if program.name == "codex":
+            with (home / ".codex" / "config.toml").open("a") as settings:
+                settings.write(f"[mcp_servers.clock]\ncommand = {json.dumps(GOOD['command'])}\n")
+                settings.write(f"args = {json.dumps(GOOD['args'])}\n")
+        environment = program.environment(home, model.port, os.environ["PATH"])
+        process = isolated.start(program.arguments(), project, environment, home / "errors")
         if process.wait(LIMIT) != 0:
-            raise SystemExit(f"servers: {(home / 'errors').read_text()[-300:]}")
+            raise SystemExit(f"servers: {program.name}: {(home / 'errors').read_text()[-300:]}")
         exchanges = list(model.exchanges)
-    parts = [part for content in json.loads(exchanges[-1].request)["contents"] for part in content["parts"]]
-    outputs = [part["functionResponse"]["response"]["output"] for part in parts if "functionResponse" in part]
-    own = [float(sent) - float(arrived) for arrived, sent in (output.split("\n")[1].split() for output in outputs)]
-    gaps = [after.head - before.sent for before, after in zip(exchanges, exchanges[1:])]
+    # The text of each result is the two times of the server.
+    own = [float(sent) - float(arrived) for arrived, sent in TIMES.findall(exchanges[-1].request.decode())]
+    asked = exchanges[-CALLS - 1:]
+    gaps = [after.head - before.sent for before, after in zip(asked, asked[1:])]
     return median(1000 * (gap - spent) for gap, spent in zip(gaps, own, strict=True))
 
 
@@ -124,30 +132,35 @@ def wake_ups(binary, home, servers):
         time.sleep(REST)
         before = switches(process.pid)
         time.sleep(IDLE)
-        return switches(process.pid) - before
+        after = switches(process.pid)
+        # Threads that nothing needs end in the meantime.
+        return sum(after[thread] - count for thread, count in before.items() if thread in after)
 
 
 def switches(process):
-    """Returns how often the threads of a process have stopped to wait."""
-    found = 0
+    """Returns how often each thread of a process has stopped to wait, by its number."""
+    found = {}
     for status in Path(f"/proc/{process}/task").glob("*/status"):
-        line = next(line for line in status.read_text().splitlines() if line.startswith("voluntary"))
-        found += int(line.split()[1])
+        with contextlib.suppress(FileNotFoundError):
+            line = next(line for line in status.read_text().splitlines() if line.startswith("voluntary"))
+            found[status.parent.name] = int(line.split()[1])
     return found
 
 
-def measure(binary, work, runs):
-    """Returns the values of each figure. A first run does not count."""
-    half = SERVERS // 2
+def measure(found, work, runs):
+    """Returns the values of each figure by title and program. A first run does not count."""
+    half, own = SERVERS // 2, found[0].binary
     many = {f"s{number}": DEAD if number < half // 2 else SLOW if number < half else GOOD for number in range(SERVERS)}
-    columns = [[] for _ in FIGURES]
+    first, called, woken = columns = [{program.name: [] for program in found} for _ in goals.SERVERS]
     for number in range(runs + 1):
-        values = [first_request(binary, work / "many", many) - first_request(binary, work / "none", {}), call(binary, work / "call")]
+        added = first_request(own, work / "many", many) - first_request(own, work / "none", {})
+        times = {program.name: call(program, work / f"call-{program.name}") for program in found}
         if number > 0:
-            for column, value in zip(columns, values):
-                column.append(value)
-    columns[2].append(wake_ups(binary, work / "idle", {"clock": GOOD}) - wake_ups(binary, work / "none", {}))
-    return columns
+            first["pollux"].append(added)
+            for name, value in times.items():
+                called[name].append(value)
+    woken["pollux"].append(wake_ups(own, work / "idle", {"clock": GOOD}) - wake_ups(own, work / "none", {}))
+    return dict(zip((figure.title for figure in goals.SERVERS), columns, strict=True))
 
 
 def main():
@@ -155,17 +168,29 @@ def main():
         raise SystemExit("servers: wake-ups are read from /proc, so this runs on Linux only")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
-    parser.add_argument("--quick", action="store_true", help="fewer runs")
+    parser.add_argument("--target", type=Path, required=True, help="where the peers are installed")
+    parser.add_argument("--profile", default=results.UNRECORDED, help="profile of that build")
+    parser.add_argument("--quick", action="store_true", help="fewer runs, no peer and no file")
     options = parser.parse_args()
-    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
+    load, binary = os.getloadavg()[0], options.binary.resolve()
+    found = [programs.Program("pollux", binary, (binary,), True)]
+    if not options.quick:
+        found += [one for one in programs.peers(options.target / "bench" / "peers") if one.name in ("gemini", "codex")]
+    runs = 3 if options.quick else 10
     with tempfile.TemporaryDirectory(prefix="pollux-servers-") as work:
-        columns = measure(options.binary.resolve(), Path(work), 3 if options.quick else 10)
-    missed = 0
-    for figure, values in zip(FIGURES, columns, strict=True):
-        verdict = figure.goal.verdict(median(values), {})
-        missed += verdict == goals.MISSED
-        shown = f"{median(values):.2f} {figure.unit} ({min(values):.2f}–{max(values):.2f})"
-        print(f"{figure.title}: {shown}, goal {figure.goal.text()}: {verdict}")
+        columns = measure(found, Path(work), runs)
+    versions = {program.name: program.version() for program in found}
+    section = results.section(results.run_of(versions, runs, load, options.profile), columns)
+    for figure in goals.SERVERS:
+        kept = section["figures"][figure.title]
+        print(f"{figure.title}: {'; '.join(f'{name} {report.spread(values, figure.unit)}' for name, values in kept.items())}")
+    if not options.quick:
+        store = results.read() | {"servers": section}
+        results.write(store)
+        results.PAGE.write_text(report.page(store, scenarios.figures()))
+    missed = results.failures({"servers": section}, [], {"servers": goals.SERVERS})
+    for line in missed:
+        print(line)
     raise SystemExit(1 if missed else 0)
 
 

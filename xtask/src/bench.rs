@@ -135,7 +135,8 @@ fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
 
 fn servers(root: &Path, build: &process::Build, quick: bool) -> Command {
     let mut command = process::python(root, "bench/servers.py");
-    command.arg("--binary").arg(&build.pollux).args(quick.then_some("--quick"));
+    command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
+    command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
     command
 }
 
