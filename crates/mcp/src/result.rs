@@ -157,8 +157,8 @@ fn shown(block: &ContentBlock) -> String {
     }
 }
 
-/// Shortens the texts of a result that are too long for the model together: each to its share of the
-/// limit. `save` stores the whole texts and returns their file.
+/// Shortens the texts of a result that are too long for the model together: each to its share of
+/// the limit. `save` stores the whole texts and returns their file.
 pub(crate) fn shortened(
     mut output: ToolOutput,
     limit: usize,

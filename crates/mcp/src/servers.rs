@@ -49,7 +49,7 @@ pub struct Servers {
     events: EventSink,
 }
 
-/// What all servers of a session share.
+/// State that all servers of a session share.
 pub(crate) struct Shared {
     surroundings: Surroundings,
     truncate_threshold: usize,

@@ -17,9 +17,9 @@ use crate::transcript::Transcript;
 mod tests;
 
 /// Log that writes the durable events of one session. When [`Journal::append`] returns, the event
-/// survives a crash of the process; [`Journal::sync`] also protects it from a failure of the system.
-/// After the first failure, every further append fails with the same error and writes nothing, so that the
-/// file never has a gap.
+/// survives a crash of the process; [`Journal::sync`] also protects it from a failure of the
+/// system. After the first failure, every further append fails with the same error and writes
+/// nothing, so that the file never has a gap.
 ///
 /// Cheap to clone; clones write to the same file, in the order of their requests. The file is
 /// locked by this process until the last clone is dropped.
