@@ -195,7 +195,8 @@ impl Run {
                 UntypedMessage::new(method, self.filled(&step["params"])).map_err(text)?;
             agent.send_notification(message).map_err(text)?;
             if method == "session/cancel" {
-                self.cancelled.notify_waiters();
+                // The request may not have reached the editor yet.
+                self.cancelled.notify_one();
             }
         } else if let Some(method) = method {
             self.within(Arc::clone(self).request(agent.clone(), step.clone()), method).await??;
