@@ -79,7 +79,7 @@ impl BackgroundProcesses {
     /// # Errors
     /// Fails if the command cannot be started.
     pub fn start(&self, command: &ShellCommand) -> Result<Arc<BackgroundProcess>, ShellError> {
-        let child = command.start()?;
+        let child = command.start_now()?;
         let first = Output::new(command.limits);
         let text = command.child.program.text();
         Ok(self.adopt(text, child, Some(first), command.timeout, |_| {}))

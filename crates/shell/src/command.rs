@@ -53,7 +53,16 @@ impl ShellCommand {
     }
 
     /// Starts the command in its terminal, or over plain pipes if it has none or none is available.
-    pub(crate) fn start(&self) -> Result<ChildProcess, ShellError> {
+    /// Works on a blocking thread: confinement looks at many files, and the start waits until the
+    /// system has run the program.
+    pub(crate) async fn start(&self) -> Result<ChildProcess, ShellError> {
+        let command = self.clone();
+        let started = tokio::task::spawn_blocking(move || command.start_now()).await;
+        started.unwrap_or_else(|error| Err(ShellError::Streams(std::io::Error::other(error))))
+    }
+
+    /// Starts the command as [`Self::start`], on the present thread.
+    pub(crate) fn start_now(&self) -> Result<ChildProcess, ShellError> {
         let start = |stdio| ChildProcess::start(&self.child, stdio, Leftovers::End);
         match self.terminal.map(|size| start(ChildStdio::Terminal(size))) {
             Some(Ok(child)) => Ok(child),

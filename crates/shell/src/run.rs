@@ -43,7 +43,7 @@ pub async fn run(
     on_output: impl FnMut(OutputChunk<'_>) + Send,
 ) -> Result<ShellOutcome, ShellError> {
     let (_nobody, mut ops) = unbounded_channel();
-    let mut running = Running::start(&command, &cancel, on_output)?;
+    let mut running = Running::start(&command, &cancel, on_output).await?;
     match running.watch(&command, &cancel, &mut ops).await? {
         Some((ended, status)) => Ok(running.finish(ended, status).await),
         // Not reachable: nobody sends a request to hand over.
@@ -72,7 +72,7 @@ pub async fn run_or_hand_over(
     mut ops: UnboundedReceiver<CommandOp>,
     processes: &BackgroundProcesses,
 ) -> Result<Ran, ShellError> {
-    let mut running = Running::start(&command, &cancel, on_output)?;
+    let mut running = Running::start(&command, &cancel, on_output).await?;
     Ok(match running.watch(&command, &cancel, &mut ops).await? {
         Some((ended, status)) => Ran::Ended(Box::new(running.finish(ended, status).await)),
         None => Ran::InBackground(running.hand_over(command.child.program.text(), processes).await),
@@ -105,7 +105,7 @@ enum Happening {
 }
 
 impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
-    fn start(
+    async fn start(
         command: &ShellCommand,
         cancel: &CancellationToken,
         on_output: F,
@@ -113,7 +113,7 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
         if cancel.is_cancelled() {
             return Err(ShellError::CancelledBeforeStart);
         }
-        let child = command.start()?;
+        let child = command.start().await?;
         let in_terminal = child.terminal.is_some();
         Ok(Self {
             collector: Collector::new(command, in_terminal, on_output),
