@@ -85,6 +85,9 @@ pub enum SessionError {
     /// The session to delete does not exist.
     #[error("Invalid session identifier \"{0}\". Use --list-sessions to see available sessions.")]
     InvalidForDeletion(String),
+    /// The conversation has no message.
+    #[error("No conversation found to save.")]
+    NothingToSave,
     /// The running session cannot be deleted.
     #[error("Cannot delete the current active session.")]
     Current,

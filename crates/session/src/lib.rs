@@ -5,6 +5,7 @@
 //! file, one line before each effect; [`SessionStore`] creates, lists, finds, resumes, imports and
 //! deletes sessions; [`SessionData`] is the result of resuming. [`Transcript`] reads a
 //! conversation for display. [`PromptLog`] keeps the prompts that users typed, across sessions.
+//! [`TaggedConversations`] are conversations that the user has saved under a tag.
 //! [`Statistics`] collects the events of a run into the figures of the JSON output.
 //!
 //! Out of scope: the conversation itself is `pollux_protocol::History`, and the agent decides how
@@ -15,6 +16,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod contents;
 mod elsewhere;
 mod encoder;
 mod error;
@@ -27,11 +29,13 @@ mod reader;
 mod rebuild;
 mod renamed;
 mod resume;
+mod share;
 mod source;
 mod spending;
 mod statistics;
 mod store;
 mod stored;
+mod tagged;
 mod transcript;
 
 pub use elsewhere::SessionElsewhere;
@@ -40,8 +44,10 @@ pub use figures::{ModelFigures, RecordedFigures, ToolFigures};
 pub use listing::{age, format_deleted, format_list, format_list_as_json};
 pub use log::SessionLog;
 pub use prompts::{PromptLog, recent_prompts};
-pub use resume::SessionData;
+pub use resume::{SessionData, conversation};
+pub use share::{export, to_json, to_markdown};
 pub use spending::SpendingFile;
 pub use statistics::Statistics;
 pub use store::SessionStore;
+pub use tagged::{TaggedConversation, TaggedConversations};
 pub use transcript::Transcript;

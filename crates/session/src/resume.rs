@@ -44,6 +44,15 @@ pub struct SessionData {
     pub(crate) has_messages: bool,
 }
 
+/// Returns the conversation of a session file as the model sees it.
+///
+/// # Errors
+/// [`SessionError::Unreadable`] when the file names no session; [`SessionError::Files`].
+pub fn conversation(path: &Path) -> Result<History, SessionError> {
+    let mut source = pollux_fs::open_to_read(path)?;
+    Ok(SessionData::read(path, &mut source)?.history().0)
+}
+
 impl SessionData {
     /// Reads a session file that is held in memory.
     ///

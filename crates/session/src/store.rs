@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pollux_config::ProjectIdentity;
 use pollux_fs::AppendLog;
-use pollux_protocol::SessionEntry;
+use pollux_protocol::{EntryId, SessionEntry};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::contents;
 use crate::encoder::{Lines, line, own};
 use crate::error::SessionError;
 use crate::layout::{Header, Message, Words};
@@ -25,6 +26,9 @@ const SHORTEST_PREFIX: usize = 4;
 
 /// Maximum size of a session of one JSON object that is read whole, in bytes.
 const LARGEST_OLD: u64 = 1 << 30;
+
+/// Maximum size of a session file whose messages are counted for a list, in bytes.
+const LARGEST_COUNTED: u64 = 16 << 20;
 
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
@@ -134,6 +138,24 @@ impl SessionStore {
         }
     }
 
+    /// Checks that no other process has a session open.
+    ///
+    /// # Errors
+    /// [`SessionError::InUse`], [`SessionError::Files`].
+    pub fn check_free(&self, session: &SessionEntry) -> Result<(), SessionError> {
+        claim(&mut AppendLog::open(&session.path)?, &session.id)
+    }
+
+    /// Returns the number of messages of a session, its context not counted. `None` if the file is
+    /// too large to be read for a list, or cannot be read.
+    pub fn count(&self, session: &SessionEntry) -> Option<usize> {
+        let is_small = |info: &pollux_fs::FileInfo| info.size <= LARGEST_COUNTED;
+        pollux_fs::info(&session.path).ok().filter(is_small)?;
+        let mut scan = Scan::default();
+        scan.read(&mut pollux_fs::open_to_read(&session.path).ok()?).ok()?;
+        Some(scan.messages.keys().filter(|id| *id != EntryId::CONTEXT).count())
+    }
+
     /// Reads the content of a session, without resuming it.
     ///
     /// # Errors
@@ -170,7 +192,8 @@ impl SessionStore {
         Ok((SessionLog::new(&data.id, file, !data.has_messages), data))
     }
 
-    /// Copies the conversation of any session file into a new session.
+    /// Copies the conversation of any session file, or of a file with the contents of a
+    /// conversation, into a new session.
     ///
     /// # Errors
     /// [`SessionError::Import`] when the file is missing or not a session.
@@ -192,8 +215,15 @@ impl SessionStore {
         let mut lines = vec![encoded(&note)?];
         let invalid = |_| SessionError::Import(given.clone());
         let was_said = |kind: &str| matches!(kind, "user" | "gemini");
-        let messages = living_lines(path, was_said).map_err(invalid)?;
-        lines.extend(messages.ok_or_else(|| SessionError::Import(given.clone()))?);
+        let recorded = living_lines(path, was_said).map_err(invalid)?;
+        let messages = if let Some(messages) = recorded {
+            messages
+        } else {
+            let found = contents::read(path)?;
+            let found = found.ok_or_else(|| SessionError::Import(given.clone()))?;
+            contents::lines(&contents::history(found), &time).map_err(no_json)?
+        };
+        lines.extend(messages);
         let id = Uuid::new_v4().to_string();
         let (file, path) = self.begin(&id, &millisecond.to_string(), now, &lines)?;
         let data = SessionData::read(&path, &mut pollux_fs::open_to_read(&path)?)?;
@@ -239,6 +269,18 @@ impl SessionStore {
         }
         self.delete_belongings(&session.id)?;
         Ok(session)
+    }
+
+    /// Deletes the session with this id and its belongings, also one without messages.
+    ///
+    /// # Errors
+    /// [`SessionError::InUse`], [`SessionError::Files`].
+    pub fn discard(&self, id: &str) -> Result<(), SessionError> {
+        for path in self.files_of(id) {
+            claim(&mut AppendLog::open(&path)?, id)?;
+            pollux_fs::remove_file(&path)?;
+        }
+        self.delete_belongings(id)
     }
 
     /// Deletes logs, long outputs, plans and subagents of a session.
@@ -352,7 +394,7 @@ fn other_keys(path: &Path) -> Result<Map<String, Value>, SessionError> {
 }
 
 /// Returns the live messages of these kinds, one line each; `None` if the file is not a session.
-fn living_lines(
+pub(crate) fn living_lines(
     path: &Path,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Option<Lines>, SessionError> {
