@@ -68,6 +68,8 @@ pub struct AgentParts {
     pub recorder: HistoryRecorder,
     /// The conversation so far.
     pub history: History,
+    /// True for a new session that takes the place of one that the user has cleared.
+    pub is_after_clear: bool,
     /// Function that collects the context block at the start of a new conversation.
     pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
     /// Limits and behaviour of the loop.
@@ -99,6 +101,8 @@ pub struct AgentLoop {
     steering: Arc<Steering>,
     /// To-do list of a resumed conversation, until it is reported.
     todos: Vec<Todo>,
+    /// True for a new session after a cleared one.
+    is_after_clear: bool,
     /// Text that hooks returned at the start of the session, for the first prompt.
     opening: Option<String>,
     /// Model of the last [`Event::ModelChanged`].
@@ -156,6 +160,7 @@ impl AgentLoop {
             conseca: services.conseca.then(|| Conseca::new(outlet)),
             steering: Arc::default(),
             todos,
+            is_after_clear: parts.is_after_clear,
             opening: None,
             model: None,
             turns: 0,

@@ -49,7 +49,16 @@ impl CommandRun {
                 return Some(op);
             }
             Some(Ok(Some(op))) => {
+                let switch = match &op {
+                    Op::Switch(start) => Some(start.clone()),
+                    _ => None,
+                };
                 ops(op);
+                // The frontend learns it before the end of the command, after which it would send
+                // the next prompt to this session.
+                if let Some(start) = switch {
+                    outlet.emit(Event::SwitchRequested(start)).await;
+                }
                 (CommandOutcome::Done, PromptOutcome::Done)
             }
             Some(Ok(None)) => (CommandOutcome::Done, PromptOutcome::Done),

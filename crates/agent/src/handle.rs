@@ -116,7 +116,7 @@ impl Worker {
 
     /// Ends the session: runs the `SessionEnd` hooks, and measures the time in the last mode.
     async fn finish(&mut self) {
-        self.agent.session_end().await;
+        self.agent.session_end(self.desk.end_reason()).await;
         let modes = &self.agent.services().modes;
         modes.measure_end_of(modes.get());
     }
@@ -152,7 +152,8 @@ impl Worker {
             | Op::Resize { .. }
             | Op::Background(_)
             | Op::SetMode(_)
-            | Op::SetModel(_) => {}
+            | Op::SetModel(_)
+            | Op::Switch(_) => {}
         }
     }
 }

@@ -14,7 +14,7 @@ use pollux_hooks::Hooks;
 use pollux_mcp::Sampler;
 use pollux_protocol::{
     AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoCheckpoints, NoUser,
-    Observer, Op, Operator, SideModels as _,
+    Observer, Op, Operator, SessionStart, SideModels as _,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -152,6 +152,7 @@ impl Setup {
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
             history,
+            is_after_clear: self.input.request.start == SessionStart::Cleared,
             context: self.context(memory),
             settings: settings.followed(),
             fitting: self.fitting(session_id),

@@ -1,6 +1,8 @@
 //! Slash commands that Pollux implements itself.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use pollux_config::names as variables;
@@ -13,14 +15,19 @@ use crate::platform::node_platform;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
+mod bug;
 mod custom;
+mod export;
 mod help;
 mod mcp;
 mod memory;
 mod permissions;
 mod plan;
+mod resume;
+mod rewind;
 mod session;
 mod shell;
+mod stored;
 mod table;
 
 pub use permissions::set_trust;
@@ -28,14 +35,21 @@ pub use table::{Availability, GEMINI_COMMANDS, GeminiCommand, PlannedPart, needs
 
 /// Returns the slash commands of a session: all of them if it has a user.
 pub(crate) fn of(
-    setup: &Setup,
+    setup: &Arc<Setup>,
     session_id: &str,
+    log: Option<&Path>,
     statistics: &Arc<Statistics>,
     hooks: &Hooks,
     state: &SessionState,
 ) -> CommandSet {
     let built_in = if setup.is_interactive() {
-        interactive(setup, session_id, statistics, hooks, state)
+        let stored = stored::Stored {
+            setup: Arc::clone(setup),
+            id: session_id.to_owned(),
+            log: log.map(Path::to_owned),
+            tools: Arc::clone(&state.tools),
+        };
+        interactive(setup, stored, statistics, hooks, state)
     } else {
         CommandSet::new(of_every_session(setup, state))
     };
@@ -46,16 +60,22 @@ pub(crate) fn of(
 
 fn interactive(
     setup: &Setup,
-    session_id: &str,
+    stored: stored::Stored,
     statistics: &Arc<Statistics>,
     hooks: &Hooks,
     state: &SessionState,
 ) -> CommandSet {
     let request = setup.approval_request();
-    let plan = plan::Plan { request, folder: setup.plans_directory(session_id) };
+    let plan = plan::Plan { request, folder: setup.plans_directory(&stored.id) };
     let mut named = of_every_session(setup, state);
     named.push(Arc::new(shell::UserShell::new(setup)));
-    named.push(Arc::new(session::Clear));
+    named.push(Arc::new(session::Clear(stored.clone())));
+    for name in ["chat", "resume"] {
+        named.push(Arc::new(resume::Resume { name, stored: stored.clone() }));
+    }
+    named.push(Arc::new(rewind::Rewind(stored.clone())));
+    named.push(Arc::new(export::ExportSession(stored.clone())));
+    named.push(Arc::new(bug::Bug(stored)));
     named.push(Arc::new(session::Compress));
     named.push(Arc::new(model(setup)));
     named.push(Arc::new(session::Mode(request)));
@@ -95,7 +115,8 @@ fn continuations<W: Into<String>>(
 fn of_every_session(setup: &Setup, state: &SessionState) -> Vec<Arc<dyn Command>> {
     let commands = custom::Commands(Arc::clone(&state.custom_commands));
     let about = About { called_as: setup.input.called_as.clone() };
-    vec![Arc::new(about), Arc::new(Quit), Arc::new(help::Help), Arc::new(commands)]
+    let quit = Quit { is_deleted_at_end: Arc::clone(&state.is_deleted_at_end) };
+    vec![Arc::new(about), Arc::new(quit), Arc::new(help::Help), Arc::new(commands)]
 }
 
 struct About {
@@ -126,7 +147,11 @@ impl Command for About {
     }
 }
 
-struct Quit;
+#[derive(Default)]
+struct Quit {
+    /// Set if the session is deleted when it is closed.
+    is_deleted_at_end: Arc<AtomicBool>,
+}
 
 #[async_trait]
 impl Command for Quit {
@@ -139,14 +164,27 @@ impl Command for Quit {
     }
 
     fn description(&self) -> &'static str {
-        "end the program"
+        "end the program; --delete also deletes the session"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[--delete]")
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        continuations(partial, ["--delete"])
     }
 
     fn needs_user(&self) -> bool {
         true
     }
 
-    async fn run(&self, _context: CommandContext) -> Result<Option<Op>, CommandError> {
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        match context.arguments.trim() {
+            "" => {}
+            "--delete" => self.is_deleted_at_end.store(true, Ordering::Relaxed),
+            _ => return Err(CommandError("Usage: /quit, or /quit --delete".to_owned())),
+        }
         Ok(Some(Op::Close))
     }
 }

@@ -82,7 +82,7 @@ impl Host {
     fn input(&self, request: &SessionRequest) -> SetupInput {
         let session = match &request.start {
             SessionStart::New(Some(name)) | SessionStart::Resume(name) => name.clone(),
-            SessionStart::New(None) => new_id(),
+            SessionStart::New(None) | SessionStart::Cleared => new_id(),
             // The imported session gets its id when it is read.
             SessionStart::Import(_) => String::new(),
         };

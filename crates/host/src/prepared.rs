@@ -73,7 +73,7 @@ impl Prepared {
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let (reporter, reports) = reports::channel();
         let state = SessionState::new(&setup, &id, reporter);
-        let commands = commands::of(&setup, &id, &statistics, &hooks, &state);
+        let commands = commands::of(&setup, &id, Some(log.path()), &statistics, &hooks, &state);
         let agent = setup.start(Launch {
             models: Arc::clone(&models),
             log: Arc::clone(&log),
@@ -145,7 +145,7 @@ impl PreparedSession for Prepared {
         let listing = move || {
             let state = SessionState::new(&setup, &id, reports::channel().0);
             let hooks = setup.hooks(&id, None);
-            Ok(commands::of(&setup, &id, &statistics, &hooks, &state))
+            Ok(commands::of(&setup, &id, None, &statistics, &hooks, &state))
         };
         Ok(blocking(listing).await?)
     }

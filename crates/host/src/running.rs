@@ -1,6 +1,7 @@
 //! A session that is open.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -10,7 +11,7 @@ use pollux_protocol::{
     AgentHandle, ApprovalMode, ModelListing, Models, Part, PromptSource, RunningSession,
     SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
 };
-use pollux_session::{PromptLog, SessionLog, recent_prompts};
+use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
 use crate::assemble::Assembled;
 use crate::host::blocking;
@@ -109,7 +110,24 @@ impl RunningSession for OpenSession {
         recent_prompts(&self.setup.project, count)
     }
 
+    fn is_deleted_at_end(&self) -> bool {
+        self.state.is_deleted_at_end.load(Ordering::Relaxed)
+    }
+
     async fn close(self: Box<Self>) {
-        self.agent.close().await;
+        let is_deleted = self.is_deleted_at_end();
+        let Self { facts, agent, setup, log, .. } = *self;
+        agent.close().await;
+        // The last owner of the log unlocks its file.
+        drop(log);
+        if is_deleted {
+            let store = SessionStore::new(&setup.project);
+            let discard =
+                move || store.discard(&facts.id).map_err(|error| SessionFailure::general(&error));
+            if let Err(failure) = blocking(discard).await {
+                let warning = format!("[WARNING] The session could not be deleted: {failure}");
+                setup.input.request.notices.warning(&warning);
+            }
+        }
     }
 }

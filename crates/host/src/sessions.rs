@@ -55,7 +55,9 @@ impl Setup {
                 Ok(restore(self, imported))
             }
             // The questions so far have the same id.
-            SessionStart::New(None) => Ok(fresh(self.input.origin.session.to_string())),
+            SessionStart::New(None) | SessionStart::Cleared => {
+                Ok(fresh(self.input.origin.session.to_string()))
+            }
             SessionStart::New(Some(id)) => {
                 // The file is created when there is something to keep: a run that fails earlier
                 // leaves the id free.

@@ -1,6 +1,7 @@
 //! State of a session that may change while it runs.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use pollux_agent::Toolset;
 use pollux_policy::Policy;
@@ -33,6 +34,8 @@ pub(crate) struct SessionState {
     pub(crate) custom_commands: Arc<CustomCommands>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
+    /// True if the session is deleted when it is closed.
+    pub(crate) is_deleted_at_end: Arc<AtomicBool>,
 }
 
 impl SessionState {
@@ -51,6 +54,7 @@ impl SessionState {
             servers: Arc::new(SessionServers::new(setup, session_id)),
             custom_commands: Arc::new(CustomCommands::new(setup, &tools)),
             settings: LiveSettings::new(setup),
+            is_deleted_at_end: Arc::default(),
             mode,
             tools,
             memory,

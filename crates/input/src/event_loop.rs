@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use futures::future::OptionFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use pollux_protocol::{Envelope, Op, Part, SessionsError};
+use pollux_protocol::{ApprovalMode, Envelope, Event, Op, Part, SessionStart, SessionsError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
 use crate::completion::Completion;
 use crate::end::{ConversationEnd, TerminalSignal};
 use crate::external_editor::{EditProposal, Workbench};
+use crate::keys::KeyDecoder;
 use crate::output::Stdout;
 use crate::terminal::{
     self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, TypedBytes, WindowSize,
@@ -92,8 +93,47 @@ pub trait Interaction<'a> {
     /// Handles the end of the agent: either it was asked to end, or it has failed.
     fn agent_gone(&mut self);
 
-    /// Returns the last bytes of the conversation; `resume` is the hint how to resume it.
-    fn close(&mut self, end: ConversationEnd, resume: &str) -> Vec<u8>;
+    /// Takes the input that has not been sent, for another session.
+    fn unsent(&mut self) -> Unsent;
+
+    /// Returns the last bytes of the conversation; `resume` is the hint how to resume it, if that
+    /// is possible.
+    fn close(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8>;
+}
+
+/// Input that has not been sent when a conversation ends.
+#[derive(Debug, Default)]
+pub struct Unsent {
+    /// Prompts and commands that wait, the next one first.
+    pub queue: Vec<String>,
+    /// Text in progress.
+    pub draft: String,
+    /// Decoder of the keys, which may have begun a sequence or a paste.
+    pub decoder: KeyDecoder,
+}
+
+/// Values of a session that another session gets.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
+    /// Session that takes the place of the present one.
+    pub(crate) next: Option<SessionStart>,
+    /// Model that the user has requested.
+    pub(crate) model: Option<String>,
+    /// Approval mode, if it has changed.
+    pub(crate) mode: Option<ApprovalMode>,
+}
+
+impl Chosen {
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::SwitchRequested(start) => self.next = Some(start.clone()),
+            Event::ModeChanged(mode) => self.mode = Some(*mode),
+            Event::ModelChanged { model, reason } if reason == "command" => {
+                self.model = Some(model.clone());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The terminal, as the event loop uses it.
@@ -109,6 +149,7 @@ pub(crate) struct EventLoop {
     pub(crate) is_behind: bool,
     /// True after the program has stopped itself; the expected continue signal is then ignored.
     pub(crate) is_stopped: bool,
+    pub(crate) chosen: Chosen,
 }
 
 impl EventLoop {
@@ -125,7 +166,8 @@ impl EventLoop {
         }
         tell_size(talk);
         loop {
-            if let Some(end) = talk.over() {
+            let replaced = self.chosen.next.as_ref().map(|_| ConversationEnd::Finished);
+            if let Some(end) = talk.over().or(replaced) {
                 return end;
             }
             if let Some(proposal) = talk.take_proposal() {
@@ -171,15 +213,27 @@ impl EventLoop {
                 parts = workload.preparation(), if !self.is_behind => talk.prepared(parts),
                 event = events.next(), if !self.is_behind => match event {
                     None => talk.agent_gone(),
-                    Some(event) => {
-                        talk.event(&event);
-                        // Events that are already available are printed in one write.
-                        while let Some(Some(event)) = events.next().now_or_never() {
-                            talk.event(&event);
-                        }
-                    }
+                    Some(event) => self.tell(event, &mut events, talk),
                 },
             }
+        }
+    }
+
+    /// Passes on an event, and those that are already available, so that they are printed in one
+    /// write. After a request for another session nothing follows: that session takes the prompts
+    /// that wait.
+    fn tell(
+        &mut self,
+        first: Arc<Envelope>,
+        events: &mut BoxStream<'static, Arc<Envelope>>,
+        talk: &mut dyn Interaction<'_>,
+    ) {
+        let mut next = Some(first);
+        while let Some(envelope) = next {
+            self.chosen.note(&envelope.event);
+            talk.event(&envelope);
+            let is_last = self.chosen.next.is_some();
+            next = if is_last { None } else { events.next().now_or_never().flatten() };
         }
     }
 
@@ -237,6 +291,17 @@ impl EventLoop {
     async fn give_back(&mut self, talk: &mut dyn Interaction<'_>) {
         let bytes = talk.leave();
         self.finish(&bytes).await;
+    }
+
+    /// Prints bytes as soon as the terminal accepts them.
+    pub(crate) fn print(&mut self, bytes: &[u8]) {
+        self.is_behind |= !bytes.is_empty();
+        self.out.push(bytes);
+    }
+
+    /// Returns the messages that have not been shown.
+    pub(crate) fn take_messages(&mut self) -> Vec<String> {
+        std::iter::from_fn(|| self.messages.try_recv().ok()).collect()
     }
 
     /// Prints the last bytes, and restores the original modes of the terminal.

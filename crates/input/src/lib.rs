@@ -40,7 +40,7 @@ pub use completion::Completion;
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};
-pub use event_loop::Interaction;
+pub use event_loop::{Interaction, Unsent};
 pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
 pub use keys::{InputMode, KeyDecoder, KeyPress};
 pub use live_lines::LiveLines;

@@ -4,14 +4,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures::StreamExt;
 use pollux_protocol::{
-    ExternalEditor, Notices, Operator, PromptOutcome, PromptSource, RunningSession, SessionFacts,
+    ApprovalMode, ExternalEditor, NoUser, Notices, Operator, PromptOutcome, PromptSource,
+    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, Severity,
 };
 use tokio::task::JoinHandle;
 
 use crate::editor::HISTORY_LINES;
-use crate::end::ConversationEnd;
-use crate::event_loop::{EventLoop, Interaction, Signals};
+use crate::end::{ConversationEnd, TerminalSignal};
+use crate::event_loop::{Chosen, EventLoop, Interaction, Signals, Unsent};
 use crate::external_editor::Workbench;
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
@@ -70,6 +72,8 @@ pub struct Opening<'a> {
     pub options: &'a UserOptions,
     /// Prompt that the conversation begins with.
     pub first_prompt: Option<String>,
+    /// Input that was typed in the session before, if this one takes its place.
+    pub unsent: Unsent,
     /// True if the terminal itself shows the typed text.
     pub is_echoing: bool,
     /// Size of the terminal.
@@ -103,29 +107,84 @@ impl TerminalUser {
         self.operator.interrupted().await;
     }
 
-    /// Runs the conversation, which `begin` creates, until the user ends it.
+    /// Runs the conversation, which `begin` creates, until the user ends it, also in other sessions
+    /// that the user changes to. `sessions` opens these with what `request` has, except for its
+    /// start.
     ///
     /// # Errors
     /// Fails if the system does not report terminal events.
     pub async fn talk(
         self,
+        sessions: &dyn Sessions,
+        request: &SessionRequest,
         session: Box<dyn RunningSession>,
         mut signals: Signals<'_>,
         begin: Begin,
     ) -> std::io::Result<ConversationEnd> {
         let changes = Changes::listen()?;
         let typed = self.operator.finish().await;
+        let edits = edits_folder(session.facts());
+        let mut event_loop = EventLoop {
+            typed: typed.unwrap_or_else(terminal::read),
+            modes: Modes::enter(!self.options.is_dumb),
+            changes,
+            bench: Workbench::new(Arc::clone(&self.options.editor), edits),
+            messages: self.notices.show_on_page(),
+            out: Stdout::default(),
+            is_behind: false,
+            is_stopped: false,
+            chosen: Chosen::default(),
+        };
+        let first = self.options.first_prompt.clone();
+        let mut start = Start {
+            first_prompt: first.filter(|prompt| !prompt.trim().is_empty()),
+            unsent: Unsent::default(),
+        };
+        let mut request = request.clone();
+        let mut session = session;
+        let (end, open) = loop {
+            let mut ended =
+                self.converse(session.as_ref(), start, &mut event_loop, &mut signals, begin).await;
+            let Some(next) = ended.next.take() else { break (ended, Some(session)) };
+            event_loop.print(&std::mem::take(&mut ended.bytes));
+            session.close().await;
+            request = SessionRequest { model: Some(next.model), mode: Some(next.mode), ..request };
+            match self.open(sessions, &request, next.starts, &mut signals).await {
+                Ok(opened) => session = opened,
+                Err(end) => break (Ended { end, ..ended }, None),
+            }
+            start = Start { first_prompt: None, unsent: ended.unsent };
+        };
+        let failed = if open.is_none() { event_loop.take_messages() } else { Vec::new() };
+        self.notices.leave_page();
+        event_loop.finish(&end.bytes).await;
+        drop(event_loop);
+        for message in failed {
+            self.notices.notice(Severity::Error, &message);
+        }
+        if let Some(session) = open {
+            session.close().await;
+        }
+        Ok(end.end)
+    }
+
+    /// Runs the conversation in one session.
+    async fn converse(
+        &self,
+        session: &dyn RunningSession,
+        start: Start,
+        event_loop: &mut EventLoop,
+        signals: &mut Signals<'_>,
+        begin: Begin,
+    ) -> Ended {
         let handle = session.handle();
         let facts = session.facts();
         let last = match &facts.resumed {
-            Some(_) => LastMessages::read(session.as_ref()).await,
+            Some(_) => LastMessages::read(session).await,
             None => LastMessages::default(),
         };
-        let bench = Workbench::new(Arc::clone(&self.options.editor), edits_folder(facts));
-        let modes = Modes::enter(!self.options.is_dumb);
         let prepare =
             |prompt| -> Preparation { tokio::spawn(session.expand(prompt, PromptSource::Typed)) };
-        let first = self.options.first_prompt.clone();
         let opening = Opening {
             workload: Workload::new(handle.as_ref(), Box::new(prepare), facts.is_steered),
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
@@ -134,31 +193,95 @@ impl TerminalUser {
             earlier: session.recent_prompts(HISTORY_LINES),
             last,
             options: &self.options,
-            first_prompt: first.filter(|prompt| !prompt.trim().is_empty()),
-            is_echoing: !modes.raw,
+            first_prompt: start.first_prompt,
+            unsent: start.unsent,
+            is_echoing: !event_loop.modes.raw,
             size: terminal::size(),
         };
-        let mut event_loop = EventLoop {
-            typed: typed.unwrap_or_else(terminal::read),
-            modes,
-            changes,
-            bench,
-            messages: self.notices.show_on_page(),
-            out: Stdout::default(),
-            is_behind: false,
-            is_stopped: false,
-        };
         let mut talk = begin(opening);
-        let end = event_loop.run(talk.as_mut(), handle.events(), &mut signals).await;
+        event_loop.chosen = Chosen::default();
+        let end = event_loop.run(talk.as_mut(), handle.events(), signals).await;
         let resume =
             format!("To resume this session: {} --resume {}", self.options.called_as, facts.id);
-        let bytes = talk.close(end, &resume);
-        drop(talk);
-        self.notices.leave_page();
-        event_loop.finish(&bytes).await;
-        drop((event_loop, handle));
-        session.close().await;
-        Ok(end)
+        let resume = Some(resume.as_str()).filter(|_| !session.is_deleted_at_end());
+        let unsent = talk.unsent();
+        let has_content = talk.workload().has_spoken() || facts.resumed.is_some();
+        let bytes = talk.close(end, resume);
+        let Chosen { next, model, mode } = std::mem::take(&mut event_loop.chosen);
+        let before = if has_content {
+            SessionStart::Resume(facts.id.clone())
+        } else {
+            SessionStart::New(None)
+        };
+        let next = next.filter(|_| end == ConversationEnd::Finished).map(|next| NextSession {
+            starts: [next, before],
+            model: model.unwrap_or_else(|| facts.model.clone()),
+            mode: mode.unwrap_or(facts.mode),
+        });
+        Ended { end, bytes, unsent, next }
+    }
+
+    /// Opens the first of these sessions that can be opened. A signal ends the conversation, and so
+    /// does it if none can be opened.
+    async fn open(
+        &self,
+        sessions: &dyn Sessions,
+        request: &SessionRequest,
+        starts: [SessionStart; 2],
+        signals: &mut Signals<'_>,
+    ) -> Result<Box<dyn RunningSession>, ConversationEnd> {
+        for start in starts {
+            // As when settings are read again: what the user has not decided about yet does not
+            // take effect.
+            let operator: Option<Arc<dyn Operator>> = Some(Arc::new(NoUser));
+            let opening = sessions.open(SessionRequest { start, operator, ..request.clone() });
+            let opened = tokio::select! {
+                biased;
+                code = ended(signals) => return Err(ConversationEnd::Signalled(code)),
+                opened = opening => opened,
+            };
+            match opened {
+                Ok(session) => return Ok(session),
+                Err(error) => self.notices.notice(Severity::Error, &format!("Error: {error}")),
+            }
+        }
+        Err(ConversationEnd::AgentGone)
+    }
+}
+
+/// Input that a conversation begins with.
+struct Start {
+    first_prompt: Option<String>,
+    unsent: Unsent,
+}
+
+/// End of the conversation in one session.
+struct Ended {
+    end: ConversationEnd,
+    /// Last bytes for the terminal.
+    bytes: Vec<u8>,
+    unsent: Unsent,
+    /// `None` at the end of the program.
+    next: Option<NextSession>,
+}
+
+/// Session that the conversation continues with.
+struct NextSession {
+    /// The session, and the one before, which is opened again if that fails.
+    starts: [SessionStart; 2],
+    model: String,
+    mode: ApprovalMode,
+}
+
+/// Waits for a signal that ends the program; returns its exit code.
+async fn ended(signals: &mut Signals<'_>) -> i32 {
+    loop {
+        match signals.next().await {
+            Some(TerminalSignal::End(code)) => return code,
+            // There is no work to stop.
+            Some(TerminalSignal::Interrupt) => {}
+            None => std::future::pending().await,
+        }
     }
 }
 

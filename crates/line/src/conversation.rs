@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, LineEditor,
-    Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, Tone, TypedBytes,
+    Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, Tone, TypedBytes, Unsent,
     WindowSize, WorkKind, Workload,
 };
 use pollux_protocol::{
@@ -76,7 +76,8 @@ pub(super) struct Conversation<'a> {
 
 impl<'a> Conversation<'a> {
     /// Starts a conversation with its greeting.
-    pub(super) fn begin(opening: Opening<'a>) -> Self {
+    pub(super) fn begin(mut opening: Opening<'a>) -> Self {
+        let unsent = std::mem::take(&mut opening.unsent);
         let (facts, options) = (opening.facts, opening.options);
         let look = PageLook {
             echoing: opening.is_echoing,
@@ -90,6 +91,7 @@ impl<'a> Conversation<'a> {
         let (earlier, first) = (opening.earlier.clone(), opening.first_prompt.clone());
         let mut conversation = Self::new(opening, page);
         conversation.remember(&earlier);
+        conversation.take_unsent(unsent);
         if let Some(prompt) = first {
             conversation.first_prompt(prompt);
         }
@@ -129,6 +131,17 @@ impl<'a> Conversation<'a> {
         for line in lines {
             self.draft.remember(line);
         }
+    }
+
+    /// Continues with input from another session: starts its first prompt.
+    fn take_unsent(&mut self, unsent: Unsent) {
+        let Unsent { queue, draft, decoder } = unsent;
+        self.decoder = decoder;
+        self.draft.replace_whole(draft);
+        for line in queue.into_iter().rev() {
+            self.workload.put_first(line);
+        }
+        self.go_on();
     }
 
     /// Starts the conversation with this prompt.
@@ -410,10 +423,18 @@ impl<'a> Interaction<'a> for Conversation<'a> {
             Some(if asked { ConversationEnd::Finished } else { ConversationEnd::AgentGone });
     }
 
-    fn close(&mut self, end: ConversationEnd, resume: &str) -> Vec<u8> {
+    fn unsent(&mut self) -> Unsent {
+        let decoder = std::mem::take(&mut self.decoder);
+        Unsent { queue: self.workload.take_queue(), draft: self.draft.whole(), decoder }
+    }
+
+    fn close(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8> {
         self.page.keep_row();
         let has_content = self.workload.has_spoken() || self.is_resumed;
-        if end == ConversationEnd::Finished && has_content {
+        if end == ConversationEnd::Finished
+            && has_content
+            && let Some(resume) = resume
+        {
             self.page.line(resume);
         }
         self.page.take()

@@ -140,6 +140,7 @@ fn begin(start: Start) -> Result<Begun, Failure> {
         operator: has_user.then(|| user.operator()),
         notices: user.notices(),
         observers: vec![statistics.clone()],
+        can_switch: has_user,
         ..arguments.request(folder)
     };
     Ok(Begun { arguments, host, user, request, statistics, is_demo })
@@ -214,7 +215,8 @@ async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
     let opening = begun.sessions().open(begun.request.clone());
     let session = unless_interrupted(&begun.user, signals, opening).await?;
     signals.be_patient();
-    let end = pollux_line::talk(begun.user, session, signals.stream()).await;
+    let Begun { host, user, request, .. } = begun;
+    let end = pollux_line::talk(user, &host, &request, session, signals.stream()).await;
     let end = end
         .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))

@@ -76,6 +76,7 @@ mod suite {
     mod shell;
     mod sign_in;
     mod stage;
+    mod stored_conversations;
     mod stream;
     mod structured;
     mod tasks;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ApprovalMode, Call, CallId, CallStatus, CommandOutcome, CompressionReport, Exceeded,
     FinishReason, FinishedCall, HookEvent, LiveOutput, ModelError, PreparedCall, Question,
-    QuestionId, Record, RetryNotice, Todo, Unsatisfied, UsageReport,
+    QuestionId, Record, RetryNotice, SessionStart, Todo, Unsatisfied, UsageReport,
 };
 
 /// Severity of a notice. The strings are those of session files.
@@ -185,6 +185,9 @@ pub enum Event {
     CommandOutput(String),
     /// The command that runs has ended.
     CommandEnded(CommandOutcome),
+    /// A command asks the frontend to close this session and to open another one, which begins in
+    /// this way. The end of the command follows.
+    SwitchRequested(SessionStart),
     /// Notice for the user.
     Notice {
         /// Severity of the notice.

@@ -1,6 +1,6 @@
 //! Operations: the requests of a frontend to the agent.
 
-use crate::{ApprovalMode, CallId, Content, EntryId, Part, QuestionReply};
+use crate::{ApprovalMode, CallId, Content, EntryId, Part, QuestionReply, SessionStart};
 
 /// Id of one prompt or command, carried by all events, requests and calls that result from it.
 pub type PromptId = String;
@@ -122,6 +122,10 @@ pub enum Op {
     SetMode(ApprovalMode),
     /// Changes the model, by name or alias, from the next request on.
     SetModel(String),
+    /// Asks the frontend to open another session in place of this one
+    /// ([`crate::Event::SwitchRequested`]). A command returns it if
+    /// [`crate::SessionRequest::can_switch`] is set.
+    Switch(SessionStart),
     /// Finishes the current work and ends the agent.
     Close,
 }
@@ -146,6 +150,7 @@ impl Op {
             | Self::Background(_)
             | Self::SetMode(_)
             | Self::SetModel(_)
+            | Self::Switch(_)
             | Self::Close => None,
         }
     }

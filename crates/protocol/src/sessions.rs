@@ -21,9 +21,11 @@ pub enum SessionStart {
     New(Option<String>),
     /// An earlier session of the folder: its id, its number in the list, or `latest`.
     Resume(String),
-    /// A new session with the conversation of a session file from any location; the path may be
-    /// relative to the folder.
+    /// A new session with the conversation of a file from any location: a session file, or the
+    /// contents of a conversation in JSON. The path may be relative to the folder.
     Import(PathBuf),
+    /// A new session that takes the place of one that the user has cleared.
+    Cleared,
 }
 
 impl Default for SessionStart {
@@ -70,6 +72,9 @@ pub struct SessionRequest {
     /// Variables by name. They take precedence over the environment of the process, for credentials
     /// that the user has given to the frontend.
     pub variables: BTreeMap<String, String>,
+    /// True if the frontend opens another session in place of this one when
+    /// [`crate::Event::SwitchRequested`] asks for it.
+    pub can_switch: bool,
     /// Keys of settings that the frontend applies as soon as [`crate::Event::SettingsChanged`]
     /// reports a change.
     pub live_settings: &'static [&'static str],
@@ -94,6 +99,7 @@ impl SessionRequest {
             settings: Map::new(),
             servers: Map::new(),
             variables: BTreeMap::new(),
+            can_switch: false,
             live_settings: &[],
         }
     }
@@ -234,6 +240,9 @@ pub trait RunningSession: Send + Sync {
     /// Returns at most `count` of the last prompts that were typed in the project, oldest first.
     /// Blocks the thread.
     fn recent_prompts(&self, count: usize) -> Vec<String>;
+
+    /// True if the user wants the session to be deleted when it is closed.
+    fn is_deleted_at_end(&self) -> bool;
 
     /// Ends the agent and waits, for a limited time, until all its data is written.
     async fn close(self: Box<Self>);

@@ -16,13 +16,17 @@ impl AgentLoop {
             self.outlet().emit(Event::TodosChanged(todos)).await;
         }
         let is_new = self.conversation.history().is_empty();
-        let source = if is_new { SessionSource::Startup } else { SessionSource::Resume };
+        let source = match (is_new, self.is_after_clear) {
+            (true, true) => SessionSource::Clear,
+            (true, false) => SessionSource::Startup,
+            (false, _) => SessionSource::Resume,
+        };
         self.opening = self.hooks.session_start(source, cancel).await;
     }
 
     /// Runs the `SessionEnd` hooks.
-    pub(crate) async fn session_end(&self) {
-        self.hooks.session_end(SessionEndReason::Exit).await;
+    pub(crate) async fn session_end(&self, reason: SessionEndReason) {
+        self.hooks.session_end(reason).await;
     }
 
     /// Compresses the conversation on request of the user.

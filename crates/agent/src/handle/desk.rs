@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use pollux_protocol::{
     CallInput, CancellationToken, CommandReport, CommandSet, Event, Live, LiveWatch, Measurement,
-    Op, PromptId, SessionView, Severity,
+    Op, PromptId, SessionEndReason, SessionView, Severity,
 };
 use tokio::sync::mpsc;
 
@@ -100,6 +100,8 @@ pub(super) struct Desk {
     waiting: VecDeque<Op>,
     stopped: Vec<Op>,
     is_closed: bool,
+    /// True if the frontend was asked to open another session in place of this one.
+    is_replaced: bool,
 }
 
 impl Desk {
@@ -131,6 +133,7 @@ impl Desk {
             waiting: VecDeque::new(),
             stopped: Vec::new(),
             is_closed: false,
+            is_replaced: false,
         }
     }
 
@@ -213,6 +216,11 @@ impl Desk {
         std::mem::take(&mut self.stopped)
     }
 
+    /// Returns the reason for the end of the session.
+    pub(super) fn end_reason(&self) -> SessionEndReason {
+        if self.is_replaced { SessionEndReason::Clear } else { SessionEndReason::Exit }
+    }
+
     /// Prepares a command to run.
     pub(super) fn command(
         &self,
@@ -262,6 +270,7 @@ impl Desk {
                 self.close();
             }
             Incoming::Op(Some(Op::Cancel)) | Incoming::CommandEnded(None) => {}
+            Incoming::Op(Some(Op::Switch(_))) => self.is_replaced = true,
             Incoming::Op(Some(Op::Command { id, name, arguments })) if self.is_beside(&name) => {
                 let cancel = self.running_cancel.clone();
                 let run = self.command(id, name, arguments, cancel);

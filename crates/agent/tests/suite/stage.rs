@@ -210,6 +210,7 @@ impl Stage {
             loading: None,
             recorder: HistoryRecorder::new(self.journal.clone(), outlet),
             history: self.history.clone(),
+            is_after_clear: false,
             context: Box::new(SessionContext::default),
             settings: Live::new(self.settings()),
             fitting: self.fitting(),

@@ -27,5 +27,5 @@ pub(super) static TABLE: &[Setting] = &[
     unset("advanced.dnsResolutionOrder", SettingKind::Text, "Order of network addresses: `ipv4first` or `verbatim`. Pollux uses the order of the resolver.").restart().idle(),
     texts("advanced.excludedEnvVars", &["DEBUG", "DEBUG_MODE"], "Variables that are not taken from a project's `.env`.").union(),
     boolean("advanced.ignoreLocalEnv", false, "Ignores `.env` files outside of the home directory.").restart(),
-    unset("advanced.bugCommand", SettingKind::Record(&records::BUG_COMMAND), "Address of the form for bug reports.").idle(),
+    unset("advanced.bugCommand", SettingKind::Record(&records::BUG_COMMAND), "Address of the form for bug reports."),
 ];

@@ -129,17 +129,17 @@ mod tests {
 
     #[test]
     fn lists_are_aligned_and_descriptions_are_cut() {
-        let commands = CommandSet::new(vec![Arc::new(Quit), Arc::new(Help)]);
+        let commands = CommandSet::new(vec![Arc::new(Quit::default()), Arc::new(Help)]);
         assert_eq!(
             list(&commands),
             "Input\n  @PATH  send a file or folder together with the prompt\n\n\
-             Commands\n  /help  list the commands, or describe one\n  /quit  end the program\n\n\
+             Commands\n  /help  list the commands, or describe one\n  /quit  end the program; --delete also deletes the session\n\n\
              /help COMMAND describes a command."
         );
         assert_eq!(entry("/x", &"y".repeat(99), 4).chars().count(), COLUMNS);
         assert_eq!(
             describe(&commands, "exit").unwrap(),
-            "/quit\nend the program\nOther names: /exit"
+            "/quit [--delete]\nend the program; --delete also deletes the session\nOther names: /exit"
         );
         assert_eq!(describe(&commands, "nosuch"), None);
     }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use pollux_config::ApprovalRequest;
 use pollux_models::catalog::model_names;
-use pollux_protocol::{ApprovalMode, Command, CommandContext, CommandError, Money, Op, spelling};
+use pollux_protocol::{
+    ApprovalMode, Command, CommandContext, CommandError, Money, Op, SessionStart, spelling,
+};
 use pollux_session::Statistics;
 use serde_json::Value;
 
 use super::continuations;
+use super::stored::Stored;
 use crate::setup::approval::check;
 
 /// Approval modes, in the order of the help text.
@@ -53,7 +56,9 @@ impl Command for Compress {
     }
 }
 
-pub(super) struct Clear;
+/// `/clear`. The session stays stored. A client that opens its sessions itself goes on in the same
+/// one.
+pub(super) struct Clear(pub(super) Stored);
 
 #[async_trait]
 impl Command for Clear {
@@ -66,7 +71,7 @@ impl Command for Clear {
     }
 
     fn description(&self) -> &'static str {
-        "forget the conversation; the session log keeps it"
+        "begin a new session; this one can be resumed"
     }
 
     fn needs_user(&self) -> bool {
@@ -74,6 +79,9 @@ impl Command for Clear {
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        if self.0.setup.input.request.can_switch {
+            return self.0.switch(&context, SessionStart::Cleared).await;
+        }
         context.say("The model forgets the conversation so far.");
         Ok(Some(Op::Clear { id: context.id }))
     }

@@ -72,10 +72,9 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     planned("auth", PlannedPart::SignIn)
         .remarked("The key comes from the environment or from ~/.gemini/.env.")
         .dialog(),
-    planned("bug", PlannedPart::Conversations),
+    available("bug"),
     left_out("bug-memory", "It saves the heap of Node.js, which Pollux does not use."),
-    planned("chat", PlannedPart::Conversations)
-        .remarked("Sessions are saved without a command: see --list-sessions and --resume."),
+    available("chat"),
     available("clear").also(&["new"]),
     available("commands"),
     available("compress").also(&["summarize", "compact"]),
@@ -86,7 +85,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
         .remarked("Use --include-directories at the start."),
     planned("docs", PlannedPart::Screen),
     planned("editor", PlannedPart::Screen).remarked("Ctrl-G opens $VISUAL or $EDITOR.").dialog(),
-    planned("export-session", PlannedPart::Conversations),
+    available("export-session"),
     planned("extensions", PlannedPart::Extensions),
     planned("footer", PlannedPart::Screen).also(&["statusline"]).dialog(),
     left_out("gemma", "Pollux has no local model that selects models."),
@@ -105,8 +104,8 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     left_out("profile", "It serves the developers of Gemini CLI."),
     available("quit").also(&["exit"]),
     planned("restore", PlannedPart::Conversations),
-    planned("resume", PlannedPart::Conversations).remarked("Use --resume at the start.").dialog(),
-    planned("rewind", PlannedPart::Conversations).dialog(),
+    available("resume").dialog(),
+    available("rewind").dialog(),
     planned("settings", PlannedPart::Screen).remarked("Use the subcommand config.").dialog(),
     left_out("setup-github", "It downloads workflows that run Gemini CLI."),
     planned("shortcuts", PlannedPart::Screen).remarked("docs/line-mode.md lists the keys."),

@@ -194,6 +194,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         last: LastMessages::default(),
         options: Box::leak(Box::new(options)),
         first_prompt: None,
+        unsent: Unsent::default(),
         is_echoing: false,
         size: WindowSize { columns: 60, rows: None },
     };

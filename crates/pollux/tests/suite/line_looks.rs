@@ -159,7 +159,7 @@ fn a_cleared_conversation_is_forgotten() {
     talk.wait_for_text("One.");
     talk.wait_for_prompt();
     talk.type_line("/clear");
-    talk.wait_for_text("The model forgets the conversation so far.");
+    talk.wait_for_text("To resume this session: pollux --resume ");
     talk.wait_for_prompt();
     talk.type_line("again");
     talk.wait_for_text("Two.");
