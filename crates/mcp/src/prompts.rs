@@ -187,10 +187,11 @@ impl PromptCommand for ServerPrompt {
 }
 
 /// Returns the messages of a prompt in their roles: the last ones of the user are the prompt, and
-/// the others precede it. Returns `None` if there is no content.  A message of the assistant stays
-/// one if it is text, because vendors accept nothing else from it, and if the user's prompt
-/// follows, because a conversation continues with the user. Otherwise its content becomes the
-/// user's.
+/// the others precede it. Returns `None` if there is no content.
+///
+/// A message of the assistant stays one if it is text, because vendors accept nothing else from it,
+/// and if the user's prompt follows, because a conversation continues with the user. Otherwise its
+/// content becomes the user's.
 fn as_prompt(messages: Vec<PromptMessage>) -> Option<PromptInput> {
     let last = messages.iter().rposition(|message| message.role == Speaker::User);
     let mut dialogue: Vec<Content> = Vec::new();

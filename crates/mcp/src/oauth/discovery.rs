@@ -51,9 +51,11 @@ pub(super) async fn discover(
     let mut problems = Vec::new();
     let Some(resource) = protected_resource(fetcher, server, challenge, &mut problems).await?
     else {
-        // Servers of the protocol's version 2025-03-26 are their own authorization server.
+        // Servers of the protocol's version 2025-03-26 are their own authorization server. Without
+        // metadata, their endpoints are fixed; metadata that cannot be used are no reason to guess.
         let found = try_server(fetcher, server, IssuerRule::Any, &mut problems).await;
-        let server = found.ok_or_else(|| undiscovered(&problems))?;
+        let assumed = || problems.is_empty().then(|| AuthorizationServer::by_default(server));
+        let server = found.or_else(assumed).ok_or_else(|| undiscovered(&problems))?;
         return Ok(Discovered { server, resource: None, scopes: Vec::new() });
     };
     let ProtectedResource { resource, servers, scopes } = resource;
@@ -200,7 +202,8 @@ async fn document(
     }
 }
 
-fn undiscovered(problems: &[String]) -> OAuthError {
+/// Returns the error for a server that does not say where to sign in.
+pub(super) fn undiscovered(problems: &[String]) -> OAuthError {
     // Addresses on one host often fail for the same reason.
     let problem = problems.first().map(|problem| format!(" ({problem})")).unwrap_or_default();
     OAuthError::refused(format!("Failed to discover OAuth configuration from MCP server{problem}"))

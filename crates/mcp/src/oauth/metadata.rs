@@ -46,6 +46,8 @@ pub(super) struct AuthorizationServer {
     pub(super) client_method: &'static str,
     /// True if each redirect contains the issuer (RFC 9207).
     pub(super) names_itself: bool,
+    /// True if there are no metadata, and the endpoints are those of [`Self::by_default`].
+    pub(super) is_assumed: bool,
 }
 
 #[derive(Deserialize)]
@@ -127,8 +129,23 @@ impl AuthorizationServer {
                 .find(|method| takes(method))
                 .unwrap_or(NO_SECRET),
             names_itself: document.authorization_response_iss_parameter_supported,
+            is_assumed: false,
             issuer: document.issuer,
         })
+    }
+
+    /// Returns the authorization server that the protocol's version 2025-03-26 assumes for a server
+    /// without metadata: the endpoints are at the root of the server's own address.
+    pub(super) fn by_default(server: &Url) -> Self {
+        Self {
+            issuer: String::new(),
+            authorization_endpoint: at(server, "/authorize"),
+            token_endpoint: at(server, "/token"),
+            registration_endpoint: Some(at(server, "/register")),
+            client_method: NO_SECRET,
+            names_itself: false,
+            is_assumed: true,
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::callback::Callback;
 use super::challenge::scopes;
-use super::discovery::{Discovered, discover, registrar};
+use super::discovery::{Discovered, discover, registrar, undiscovered};
 use super::fetch::Fetcher;
 use super::metadata::{AuthorizationServer, BASIC_SECRET, NO_SECRET, identifier};
 use super::redirect::{Expected, pasted};
@@ -218,7 +218,10 @@ async fn client(
         OAuthError::refused("No client ID provided and dynamic registration not supported")
     })?;
     let method = plan.server.as_ref().map_or(NO_SECRET, |server| server.client_method);
-    register(fetcher, endpoint, redirect, &plan.scopes, method).await
+    let registered = register(fetcher, endpoint, redirect, &plan.scopes, method).await;
+    // Many servers without metadata have no sign-in at all: then the guess explains nothing.
+    let is_assumed = plan.server.as_ref().is_some_and(|server| server.is_assumed);
+    if is_assumed { registered.map_err(|_| undiscovered(&[])) } else { registered }
 }
 
 /// Returns the address of the page on which the user signs in.

@@ -46,10 +46,35 @@ async fn a_server_without_metadata_is_its_own_authorization_server() {
         assert_eq!(targets, order[..=index], "{target}");
         assert!(error.is_some());
     }
+}
+
+#[tokio::test]
+async fn a_server_without_any_metadata_has_the_default_endpoints() {
     let service = Service::start(|asked| only(asked, "none", &json!({}))).await;
-    let (targets, error) = discovered(&service).await;
-    assert_eq!(targets, order);
-    assert_eq!(error.unwrap(), "Failed to discover OAuth configuration from MCP server");
+    let user = User::willing();
+    let config = service.config(&json!({}));
+    service.authorization().sign_in(&config, &user).await.unwrap();
+    let lines = service.lines();
+    assert_eq!(lines[lines.len() - 2..], ["POST /register", "POST /token"]);
+    let page = user.page.lock().unwrap().clone().unwrap();
+    assert!(page.as_str().starts_with(&format!("{}/authorize?client_id=cid", service.base)));
+    assert_eq!(user.parameter("code_challenge_method").as_deref(), Some("S256"));
+}
+
+#[tokio::test]
+async fn a_server_without_sign_in_is_reported_as_one() {
+    // Neither metadata nor a registration, and metadata that cannot be used.
+    for (status, is_asked) in [(404, true), (500, false)] {
+        let service = Service::start(move |asked| {
+            let is_closed = asked.target.contains("/.well-known/") || asked.target == "/register";
+            is_closed.then(|| Answer(status, Vec::new(), String::new()))
+        })
+        .await;
+        let (_, error) = discovered(&service).await;
+        let error = error.unwrap();
+        assert!(error.starts_with("Failed to discover OAuth configuration"), "{error}");
+        assert_eq!(!service.requests_to("/register").is_empty(), is_asked, "{status}");
+    }
 }
 
 #[tokio::test]
