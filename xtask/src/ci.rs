@@ -53,6 +53,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "parity", "--sample", "24", "--seed", seed]),
             Step::task(root, &["interop", "acp", "--sample", "8", "--seed", seed]),
             Step::task(root, &["interop", "mcp", "--sample", "3", "--seed", seed]),
+            Step::task(root, &["interop", "mcp-serve", "--sample", "3"]),
         ]);
         steps
     })
@@ -76,6 +77,8 @@ pub(crate) fn nightly(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "parity"]),
             Step::task(root, &["interop", "acp"]),
             Step::task(root, &["interop", "mcp"]),
+            Step::task(root, &["interop", "mcp-serve"]),
+            Step::task(root, &["interop", "mcp-conformance"]),
             Step::task(root, &["fuzz", "--seconds", FUZZ_SECONDS]),
             Step::task(root, &["mutants", "--sample", "60"]),
         ]);

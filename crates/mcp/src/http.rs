@@ -28,8 +28,9 @@ use crate::stdio::LARGE_MESSAGE;
 /// Maximum number of bytes of an error response that are read.
 const ERROR_BODY: usize = 4096;
 
-/// Minimum number of milliseconds before a stream is opened again, whatever the server asks for.
-const SHORTEST_RETRY: u64 = 1000;
+/// Minimum number of milliseconds before a stream is opened again, whatever the server asks for: a
+/// server that ends each stream at once must not be asked without a pause.
+const SHORTEST_RETRY: u64 = 250;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");

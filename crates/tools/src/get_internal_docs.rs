@@ -39,6 +39,7 @@ const PAGES: &[(&str, &str)] = &[
     ("getting-started.md", include_str!("../../../docs/getting-started.md")),
     ("hooks.md", include_str!("../../../docs/hooks.md")),
     ("line-mode.md", include_str!("../../../docs/line-mode.md")),
+    ("mcp-conformance.md", include_str!("../../../docs/mcp-conformance.md")),
     ("mcp.md", include_str!("../../../docs/mcp.md")),
     ("migrating.md", include_str!("../../../docs/migrating.md")),
     ("models.md", include_str!("../../../docs/models.md")),
