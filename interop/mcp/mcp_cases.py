@@ -8,7 +8,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from scenario import GO, PNG, PROJECT, Case, Cases, Step, call, turns
+from scenario import GO, PNG, PROJECT, YOLO, Case, Cases, Step, call, turns
 
 # The folder with the installed packages.
 PACKAGES = os.environ.get("MCP_PACKAGES", "")
@@ -29,7 +29,7 @@ class McpCase(Case):
 
     # Command line of a server over HTTP.
     serves: tuple = ()
-    # Names of tools that are not called, with the reason.
+    # Names of tools that are not called, with the reason; None if the case is not about tools.
     uncalled: dict | None = None
 
 
@@ -45,6 +45,15 @@ def case(name, entry, calls, *, serves=(), uncalled=None, **rest):
              for number, (tool, arguments) in enumerate(calls, 1)]
     _cases.add(McpCase(name, [Step(GO, turns(*parts))], settings={"mcpServers": {"srv": entry}},
                        serves=tuple(serves), uncalled=uncalled or {}, **rest))
+
+
+def offers_case(name, entry, prompts, calls=()):
+    """Registers a case about what else a server offers: each prompt is a step. In the first step, the
+    model makes the calls."""
+    entry = {"timeout": 30_000, **entry}
+    parts = [call(tool, arguments, f"{number}_{tool}") for number, (tool, arguments) in enumerate(calls, 1)]
+    steps = [Step([*YOLO, "-p", prompt], turns(*(parts if number == 0 else []))) for number, prompt in enumerate(prompts)]
+    _cases.add(McpCase(name, steps, settings={"mcpServers": {"srv": entry}}))
 
 
 def program(command, *args, **fields):
@@ -75,7 +84,7 @@ EVERYTHING = [
 EVERYTHING_UNCALLED = {
     "get-env": "the environment is compared by the case mcp.environment of the parity test",
     "simulate-research-query": "needs tasks, which neither program has",
-    "trigger-elicitation-request": "the original cannot ask the user for a server",
+    "trigger-elicitation-request": "the original cannot ask the user for a server; see mcp_forms.py",
     "trigger-url-elicitation": "the original cannot ask the user for a server",
     "trigger-sampling-request": "the original does not let a server use the model",
 }
@@ -175,9 +184,23 @@ CALLS = [
     ("slow", {"steps": 3}),
     ("picture", {}),
 ]
+ASKS = {"asks": "the original cannot ask the user for a server; see mcp_forms.py"}
+for sdk, left in (("mcp", {}), ("fastmcp", ASKS)):
+    case(f"{sdk}.stdio", program(*SAMPLE, sdk, "stdio"), CALLS, uncalled=left)
+    case(f"{sdk}.http", WEB, CALLS, serves=[*SAMPLE, sdk, "http", PORT], uncalled=left)
+
+
+# What a server offers beside tools, used as a user does.
+DOCUMENT = "demo://resource/static/document/instructions.md"
+offers_case("everything_offers.stdio", program(f"{BIN}/mcp-server-everything"),
+            [f"look at @srv:{DOCUMENT} now", "/simple-prompt", "/args-prompt --city=Paris --state=Texas", "/args-prompt Rome"],
+            [("list_mcp_resources", {}), ("read_mcp_resource", {"uri": DOCUMENT}),
+             ("read_mcp_resource", {"uri": "demo://resource/dynamic/text/1"}), ("read_mcp_resource", {"uri": "no://such"})])
 for sdk in ("mcp", "fastmcp"):
-    case(f"{sdk}.stdio", program(*SAMPLE, sdk, "stdio"), CALLS)
-    case(f"{sdk}.http", WEB, CALLS, serves=[*SAMPLE, sdk, "http", PORT])
+    offers_case(f"{sdk}_offers.stdio", program(*SAMPLE, sdk, "stdio"),
+                ["look at @srv:sample://note now", "/greet --name=Ann", "/greet Bob", "look at @srv:sample://pixel now"],
+                [("list_mcp_resources", {"serverName": "srv"}), ("read_mcp_resource", {"uri": "sample://note"}),
+                 ("read_mcp_resource", {"uri": "sample://pixel"})])
 
 
 def with_port(case, port):

@@ -64,6 +64,8 @@ def tools(recording):
 def uncalled(case, recording):
     """Returns the tools of the server that the recording declares, and that the case neither calls nor
     names, as a difference."""
+    if case.uncalled is None:
+        return []
     offered = {name.removeprefix(mcp_cases.PREFIX) for name in tools(recording)}
     called = {part["functionCall"]["name"].removeprefix(mcp_cases.PREFIX) for step in case.steps for answer in step.script
               for event in answer for candidate in event["candidates"]

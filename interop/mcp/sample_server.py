@@ -7,6 +7,7 @@ SDK makes of the types of its function.
 import asyncio
 import base64
 import sys
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -77,7 +78,29 @@ async def slow(steps: int) -> str:
     return "finished"
 
 
+def note() -> str:
+    """A note."""
+    return "Buy né 😀.\n"
+
+
+def pixel() -> bytes:
+    """A picture."""
+    return PIXEL
+
+
+def greet(name: str, mood: str = "kind") -> str:
+    """Greets somebody."""
+    return f"Greet {name} in a {mood} way."
+
+
 TOOLS = (words, kinds, person, numbers, nothing, long_text, fails, slow)
+
+
+def add_offers(server):
+    """Adds the prompts and resources, which both SDKs declare alike."""
+    server.resource("sample://note", mime_type="text/plain")(note)
+    server.resource("sample://pixel", mime_type="image/png")(pixel)
+    server.prompt()(greet)
 
 
 def with_mcp(transport, port):
@@ -90,6 +113,7 @@ def with_mcp(transport, port):
     server = MCPServer("sample", instructions="Use the tools of the sample.")
     for tool in (*TOOLS, picture):
         server.tool()(tool)
+    add_offers(server)
     if transport == "stdio":
         server.run()
     else:
@@ -97,16 +121,28 @@ def with_mcp(transport, port):
 
 
 def with_fastmcp(transport, port):
-    from fastmcp import FastMCP
+    from fastmcp import Context, FastMCP
     from fastmcp.utilities.types import Image
 
     def picture() -> Image:
         """Returns a picture."""
         return Image(data=PIXEL, format="png")
 
+    @dataclass
+    class Answer:
+        name: str
+        age: int
+
+    async def asks(ctx: Context) -> str:
+        """Asks the user."""
+        answer = await ctx.elicit("Who are you?", response_type=Answer)
+        return f"{answer.data.name} is {answer.data.age}" if answer.action == "accept" else answer.action
+
     server = FastMCP("sample", instructions="Use the tools of the sample.")
+    server.tool(asks)
     for tool in (*TOOLS, picture):
         server.tool(tool)
+    add_offers(server)
     if transport == "stdio":
         server.run(show_banner=False)
     else:
