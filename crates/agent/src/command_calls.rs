@@ -34,11 +34,16 @@ impl CommandCalls for ScheduledCalls {
     async fn run(
         &self,
         tool: Arc<dyn Tool>,
-        args: Args,
-    ) -> Result<Arc<FinishedCall>, CommandError> {
+        calls: Vec<Args>,
+    ) -> Result<Vec<Arc<FinishedCall>>, CommandError> {
         let name = tool.name().to_owned();
-        let id = CallId::new(format!("{name}__{}", (self.services.new_id)()));
-        let call = Call { id, name, args: Value::Object(args), prompt_id: self.id.clone() };
+        let call = |args| {
+            let id = CallId::new(format!("{name}__{}", (self.services.new_id)()));
+            let (name, args) = (name.clone(), Value::Object(args));
+            Call { id, name, args, prompt_id: self.id.clone() }
+        };
+        let calls: Vec<Call> = calls.into_iter().map(call).collect();
+        let ids: Vec<CallId> = calls.iter().map(|call| call.id.clone()).collect();
         let hooks = HookEvents::new(self.services.hooks.clone(), self.outlet.clone());
         let side_models = self.services.side_models(self.outlet.clone(), self.model.clone());
         let scheduler = Scheduler {
@@ -58,16 +63,20 @@ impl CommandCalls for ScheduledCalls {
         };
         // The output of a headless run contains only calls of the model.
         let is_shown = self.services.interactive;
-        if is_shown {
+        for call in calls.iter().filter(|_| is_shown) {
             self.outlet.emit(Event::CallRequested(call.clone())).await;
         }
-        let batch = scheduler.run(vec![call]).await;
-        let batch = batch.map_err(|error| CommandError(error.to_string()))?;
+        let batch = scheduler.run_if_all_may(calls).await;
+        let mut batch = batch.map_err(|error| CommandError(error.to_string()))?;
+        let place = |call: &Arc<FinishedCall>| ids.iter().position(|id| *id == call.call.id);
+        batch.finished.sort_by_key(place);
         if is_shown {
             self.outlet.emit(Event::CallsFinished(batch.finished.clone())).await;
         }
-        let finished = batch.finished.into_iter().next();
-        finished.ok_or_else(|| CommandError("The command was cancelled.".to_owned()))
+        if batch.finished.len() < ids.len() {
+            return Err(CommandError("The command was cancelled.".to_owned()));
+        }
+        Ok(batch.finished)
     }
 }
 

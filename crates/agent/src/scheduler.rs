@@ -15,6 +15,7 @@ mod group;
 mod hooked;
 mod inputs;
 mod run;
+mod together;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -53,14 +53,19 @@ pub type CommandOutput = Arc<dyn Fn(String) + Send + Sync>;
 /// Calls of tools that a command makes.
 #[async_trait]
 pub trait CommandCalls: Send + Sync {
-    /// Runs one call to its end, under the rules for calls of the model: the policy decides about
-    /// it, hooks see it, the user may be asked, and its processes are confined.
+    /// Runs calls of a tool with these arguments, one after the other, under the rules for calls of
+    /// the model: the policy decides about them, hooks see them, the user may be asked, and their
+    /// processes are confined. If one of them may not run, none does. A call that fails is the last
+    /// one that runs. Returns the calls in their order.
     ///
     /// # Errors
-    /// The message about a call that could not be handled. A call that was refused or has failed is
+    /// The message about calls that could not be handled. A call that was refused or has failed is
     /// a result.
-    async fn run(&self, tool: Arc<dyn Tool>, args: Args)
-    -> Result<Arc<FinishedCall>, CommandError>;
+    async fn run(
+        &self,
+        tool: Arc<dyn Tool>,
+        calls: Vec<Args>,
+    ) -> Result<Vec<Arc<FinishedCall>>, CommandError>;
 }
 
 /// Everything that a command may use while it runs.

@@ -61,8 +61,8 @@ impl CommandCalls for NoCalls {
     async fn run(
         &self,
         _tool: Arc<dyn Tool>,
-        _args: Args,
-    ) -> Result<Arc<FinishedCall>, CommandError> {
+        _calls: Vec<Args>,
+    ) -> Result<Vec<Arc<FinishedCall>>, CommandError> {
         Err(CommandError("This command cannot make calls.".to_owned()))
     }
 }

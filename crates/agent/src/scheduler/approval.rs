@@ -139,7 +139,7 @@ impl Scheduler<'_> {
 
     /// Judges calls again that the policy allowed in another mode than the current one. The mode
     /// may change while a group waits for the question about one of its calls.
-    async fn approve_stale(
+    pub(super) async fn approve_stale(
         &self,
         mut approved: Vec<Ready>,
         batch: &mut Batch,

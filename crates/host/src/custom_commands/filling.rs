@@ -1,11 +1,9 @@
 //! Filling of a command's placeholders: files first, then the output of commands, in order.
 
-use std::sync::Arc;
-
 use pollux_agent::denied;
 use pollux_config::custom_commands::{Piece, Template};
 use pollux_protocol::{
-    Args, Body, CallStatus, CommandContext, CommandError, FinishedCall, Part, Tool, ToolError,
+    Args, Body, CallStatus, CommandContext, CommandError, FinishedCall, Part, ToolError,
     ToolErrorKind,
 };
 use pollux_shell::{Dialect, Shell, with_argument};
@@ -57,16 +55,13 @@ impl CustomCommands {
                 files.push(self.insertion(path).await?);
             }
         }
-        let tool = pollux_tools::inserted_command(&self.tools);
+        let mut outputs = self.outputs(template, arguments, context).await?.into_iter();
         let (mut content, mut files) = (Content::default(), files.into_iter());
         for piece in &template.pieces {
             match piece {
                 Piece::Text(text) => content.text.push_str(text),
                 Piece::Arguments => content.text.push_str(arguments),
-                Piece::Command(line) => {
-                    let output = output(line, arguments, &tool, context).await?;
-                    content.text.push_str(&output);
-                }
+                Piece::Command(_) => content.text.push_str(&outputs.next().unwrap_or_default()),
                 Piece::Content(path) => match files.next().flatten() {
                     Some(parts) => content.add(parts),
                     None => content.add(vec![Part::text(format!("@{{{path}}}"))]),
@@ -80,6 +75,37 @@ impl CustomCommands {
         Ok(content.parts)
     }
 
+    /// Runs the commands of a prompt, once all of them may run, and returns their outputs.
+    async fn outputs(
+        &self,
+        template: &Template,
+        arguments: &str,
+        context: &CommandContext,
+    ) -> Result<Vec<String>, CommandError> {
+        let commands = template.pieces.iter().filter_map(|piece| match piece {
+            Piece::Command(line) => Some(with_arguments(line, arguments, context)),
+            _ => None,
+        });
+        let lines = commands.collect::<Result<Vec<String>, CommandError>>()?;
+        if lines.is_empty() {
+            return Ok(Vec::new());
+        }
+        let args =
+            |line: &String| Args::from_iter([("command".to_owned(), Value::String(line.clone()))]);
+        let tool = pollux_tools::inserted_command(&self.tools);
+        let finished = context.calls.run(tool, lines.iter().map(args).collect()).await?;
+        // The reason is an error, not the calls that were left out because of it.
+        if let Some((line, call)) =
+            lines.iter().zip(&finished).find(|(_, call)| call.error.is_some())
+        {
+            return Err(failure(line, call, context));
+        }
+        if finished.iter().any(|call| call.status != CallStatus::Success) {
+            return Err(CommandError("Slash command shell execution declined.".to_owned()));
+        }
+        Ok(finished.iter().map(|call| text(call)).collect())
+    }
+
     /// Returns the content of a path; `None` if the placeholder stays text.
     async fn insertion(&self, path: &str) -> Result<Option<Vec<Part>>, CommandError> {
         let insertion = self.expander.insertion(path).await;
@@ -91,31 +117,30 @@ impl CustomCommands {
     }
 }
 
-/// Runs a command line with the arguments and returns its output, with the end of a failed command.
-async fn output(
+/// Returns a command line with the arguments in the place of their placeholder.
+fn with_arguments(
     line: &str,
     arguments: &str,
-    tool: &Arc<dyn Tool>,
     context: &CommandContext,
 ) -> Result<String, CommandError> {
-    let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
-    let line = if arguments.is_empty() {
+    if arguments.is_empty() {
         // No arguments are no word, not an empty one.
-        line.replace(Template::ARGUMENTS, "")
-    } else {
-        with_argument(line, Template::ARGUMENTS, arguments, dialect).map_err(|error| {
-            CommandError(format!("/{} cannot run !{{{line}}}: {error}.", context.name))
-        })?
-    };
-    let args = Args::from_iter([("command".to_owned(), Value::String(line.clone()))]);
-    let finished = context.calls.run(Arc::clone(tool), args).await?;
-    match (finished.status, &finished.error) {
-        (CallStatus::Success, None) => Ok(text(&finished)),
-        (_, Some(error)) if error.kind == ToolErrorKind::ShellExecuteError => {
-            Err(CommandError(format!("/{} cannot run {line:?}: {}", context.name, error.message)))
+        return Ok(line.replace(Template::ARGUMENTS, ""));
+    }
+    let dialect = Shell::current().map_or(Dialect::Posix, |shell| shell.dialect);
+    with_argument(line, Template::ARGUMENTS, arguments, dialect).map_err(|error| {
+        CommandError(format!("/{} cannot run !{{{line}}}: {error}.", context.name))
+    })
+}
+
+/// Returns the error of a command line that has failed, or that may not run.
+fn failure(line: &str, call: &FinishedCall, context: &CommandContext) -> CommandError {
+    match &call.error {
+        Some(error) if error.kind == ToolErrorKind::ShellExecuteError => {
+            CommandError(format!("/{} cannot run {line:?}: {}", context.name, error.message))
         }
-        (_, Some(error)) => Err(blocked(&context.name, &line, error)),
-        _ => Err(CommandError("Slash command shell execution declined.".to_owned())),
+        Some(error) => blocked(&context.name, line, error),
+        None => CommandError("Slash command shell execution declined.".to_owned()),
     }
 }
 

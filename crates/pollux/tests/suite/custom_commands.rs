@@ -251,6 +251,47 @@ fn a_command_line_of_a_command_is_asked_about() {
 }
 
 #[test]
+fn no_command_line_runs_before_all_of_them_may() {
+    let stage = Stage::new();
+    let file = "prompt = 'Out: !{touch one && echo a} !{touch two && echo b}'";
+    stage.home.user_file("commands/both.toml", file);
+    let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch two\"\ndecision = \"deny\"\npriority = 900\n";
+    stage.home.user_file("policies/no.toml", rule);
+    let stderr = refused(&stage, 1, &["--yolo", "-p", "/both"]);
+    let blocked = "both cannot be run. Blocked command: \"touch two && echo b\". Reason: ";
+    assert!(stderr.contains(blocked), "{stderr}");
+    let made = |stage: &Stage, name: &str| stage.home.project().join(name).exists();
+    assert!(!made(&stage, "one") && !made(&stage, "two"));
+    fs::remove_file(stage.home.gemini().join("policies/no.toml")).unwrap();
+
+    let talk = Talk::start(stage, |program| program);
+    let is_asked = |times: usize| {
+        let has_asked = |screen: &str| screen.matches("Choose 1-4:").count() == times;
+        talk.terminal.wait_for(|screen| has_asked(&screen.contents()), SOON);
+    };
+    talk.type_line("/both");
+    is_asked(1);
+    talk.type_line("1");
+    is_asked(2);
+    talk.type_line("n");
+    talk.wait_for_text("Slash command shell execution declined.");
+    talk.wait_for_prompt();
+    assert!(!made(&talk.stage, "one") && !made(&talk.stage, "two"));
+    talk.stage.server.stream(reply().text("Made."));
+    talk.type_line("/both");
+    is_asked(3);
+    talk.type_line("1");
+    is_asked(4);
+    talk.type_line("1");
+    talk.wait_for_text("Made.");
+    talk.wait_for_prompt();
+    assert!(made(&talk.stage, "one") && made(&talk.stage, "two"));
+    let sent = talk.stage.requests().last().unwrap().body.to_string();
+    assert!(sent.contains("Out: a b"), "{sent}");
+    talk.end();
+}
+
+#[test]
 fn an_editor_is_offered_the_commands_and_runs_them() {
     let stage = Stage::with([reply().text("Reviewed.")]);
     let file = "prompt = 'Review {{args}}'\ndescription = 'Reviews it'";

@@ -200,8 +200,8 @@ impl crate::CommandCalls for NoCalls {
     async fn run(
         &self,
         _tool: Arc<dyn crate::Tool>,
-        _args: crate::Args,
-    ) -> Result<Arc<crate::FinishedCall>, CommandError> {
+        _calls: Vec<crate::Args>,
+    ) -> Result<Vec<Arc<crate::FinishedCall>>, CommandError> {
         Err(CommandError(String::new()))
     }
 }
