@@ -50,6 +50,12 @@ enum Kind {
         #[arg(long)]
         quick: bool,
     },
+    /// Time that 500 custom commands add to the first request
+    Commands {
+        /// Fewer runs
+        #[arg(long)]
+        quick: bool,
+    },
     /// The connection to an editor, beside Gemini CLI's: start, memory, cost of text, delays
     Editors {
         /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
@@ -82,6 +88,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
         (Some(Kind::Servers { quick }), _) => servers(root, &build, *quick),
+        (Some(Kind::Commands { quick }), _) => commands(root, &build, *quick),
         (Some(Kind::Editors { quick }), _) => editors(root, &build, *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
         (None, None) => {
@@ -130,6 +137,12 @@ fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
     let mut command = process::python(root, "bench/editors.py");
     command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
     command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
+    command
+}
+
+fn commands(root: &Path, build: &process::Build, quick: bool) -> Command {
+    let mut command = process::python(root, "bench/commands.py");
+    command.arg("--binary").arg(&build.pollux).args(quick.then_some("--quick"));
     command
 }
 

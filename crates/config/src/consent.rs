@@ -7,10 +7,10 @@
 //! definition files. [`decide`] is pure, [`ConsentStore`] stores the answers, and the frontends
 //! ask.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use pollux_protocol::ConsentItem;
+use pollux_protocol::{ConsentItem, ItemDetail};
 use sha2::{Digest as _, Sha256};
 
 mod decision;
@@ -61,7 +61,7 @@ pub const MAX_ITEMS: usize = 1000;
 
 /// Creates an item. `content` is everything that the user agrees to: after any change the user is
 /// asked again.
-pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentItem {
+pub fn item(kind: &str, name: &str, detail: impl Into<ItemDetail>, content: &[u8]) -> ConsentItem {
     let mut hasher = Sha256::new();
     for part in [kind.as_bytes(), name.as_bytes(), content] {
         // The length makes sure that different lists of parts never have the same hash.
@@ -69,7 +69,8 @@ pub fn item(kind: &str, name: &str, detail: String, content: &[u8]) -> ConsentIt
         hasher.update(part);
     }
     let hash = hex(&hasher.finalize());
-    ConsentItem { kind: kind.to_owned(), name: name.to_owned(), detail, hash, needs_user: false }
+    let (kind, name, detail) = (kind.to_owned(), name.to_owned(), detail.into());
+    ConsentItem { kind, name, detail, hash, needs_user: false }
 }
 
 /// Returns the SHA-256 of some bytes, in hexadecimal.
@@ -89,13 +90,14 @@ fn hex(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Accepted {
     everything: bool,
-    items: HashSet<(String, String, String)>,
+    /// Kind, name and hash of each item.
+    items: BTreeSet<(String, String, String)>,
 }
 
 impl Accepted {
     /// Accepts all items, because the user has switched the question off.
     pub fn everything() -> Self {
-        Self { everything: true, items: HashSet::new() }
+        Self { everything: true, items: BTreeSet::new() }
     }
 
     /// Accepts no item, because the folder is not trusted.
@@ -122,7 +124,13 @@ impl Accepted {
 
     /// Returns true if an item of this kind and name may take effect, with some content.
     pub fn names(&self, kind: &str, name: &str) -> bool {
-        self.everything || self.items.iter().any(|(own, known, _)| own == kind && known == name)
+        let first = (kind.to_owned(), name.to_owned(), String::new());
+        self.everything
+            || self
+                .items
+                .range(first..)
+                .next()
+                .is_some_and(|(own, known, _)| own == kind && known == name)
     }
 
     /// Accepts a further item, with exactly this content.

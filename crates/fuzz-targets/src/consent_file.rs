@@ -13,7 +13,7 @@ pub(crate) fn run(text: &str) {
     let item = |hash: &str| ConsentItem {
         kind: "hook".to_owned(),
         name: "n".to_owned(),
-        detail: String::new(),
+        detail: String::new().into(),
         hash: hash.to_owned(),
         needs_user: false,
     };

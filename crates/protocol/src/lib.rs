@@ -110,8 +110,8 @@ pub use op::{CommandReport, Op, PromptId, PromptInput};
 pub use origin::{AgentPath, Envelope, Origin};
 pub use price::{Money, Price, Prices, Rates};
 pub use question::{
-    AddressRequest, ConsentItem, Modification, NoUser, Operator, Question, QuestionChoice,
-    QuestionId, QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
+    AddressRequest, ConsentItem, ItemDetail, Modification, NoUser, Operator, Question,
+    QuestionChoice, QuestionId, QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use sessions::{

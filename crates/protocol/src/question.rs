@@ -4,9 +4,10 @@
 //! frontend only displays them.
 
 use std::fmt;
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -274,12 +275,65 @@ pub struct ConsentItem {
     /// Name of the item.
     pub name: String,
     /// Description of what the item would run or change, as a basis for the decision.
-    pub detail: String,
+    pub detail: ItemDetail,
     /// SHA-256 of the content that the user consents to, in hex: changed content needs new consent.
     pub hash: String,
     /// True if only a user may consent to the item: a run without a user does not accept it, not
     /// even at its first use.
     pub needs_user: bool,
+}
+
+/// Description of an item. It may be computed when it is first needed: most items are never shown,
+/// because the user has agreed to them before.
+#[derive(Clone)]
+pub struct ItemDetail(Arc<LazyDetail>);
+
+type LazyDetail = LazyLock<String, Box<dyn FnOnce() -> String + Send>>;
+
+impl ItemDetail {
+    /// Creates a description that is computed when it is first needed.
+    pub fn later(describe: impl FnOnce() -> String + Send + 'static) -> Self {
+        Self(Arc::new(LazyLock::new(Box::new(describe))))
+    }
+
+    /// Returns the description, in any number of lines.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for ItemDetail {
+    fn from(text: String) -> Self {
+        Self::later(move || text)
+    }
+}
+
+impl Deref for ItemDetail {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl PartialEq for ItemDetail {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for ItemDetail {}
+
+impl fmt::Debug for ItemDetail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), formatter)
+    }
+}
+
+impl fmt::Display for ItemDetail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
 }
 
 /// Interface to the user, implemented by a frontend. A run without a user replies with
@@ -308,6 +362,7 @@ mod tests {
 
     fn item(name: &str) -> ConsentItem {
         let [kind, detail, hash] = ["hook", "runs\u{202e} it", ""].map(str::to_owned);
+        let detail = detail.into();
         ConsentItem { kind, name: name.to_owned(), detail, hash, needs_user: false }
     }
 

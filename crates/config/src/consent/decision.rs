@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pollux_protocol::ConsentItem;
 
+use super::store::LatestAnswers;
 use super::{ConsentStore, FolderPins};
 use crate::{SyntaxError, Trust, TrustSource};
 
@@ -83,19 +84,24 @@ pub fn decide(
     mode: ConsentMode,
     interactive: bool,
 ) -> Vec<ConsentVerdict> {
-    items.iter().map(|item| verdict(item, known, mode, interactive)).collect()
+    let answers = match known {
+        EarlierAnswers::Pins(pins) => pins.latest(),
+        EarlierAnswers::Nothing | EarlierAnswers::Unreadable => LatestAnswers::default(),
+    };
+    items.iter().map(|item| verdict(item, known, &answers, mode, interactive)).collect()
 }
 
 fn verdict(
     item: &ConsentItem,
     known: EarlierAnswers<'_>,
+    answers: &LatestAnswers<'_>,
     mode: ConsentMode,
     interactive: bool,
 ) -> ConsentVerdict {
     match (mode, known) {
         (ConsentMode::Untrusted, _) => ConsentVerdict::Refused,
         (ConsentMode::Unpinned, _) => ConsentVerdict::Accepted,
-        (ConsentMode::Pinned, EarlierAnswers::Pins(pins)) => match pins.answer(item) {
+        (ConsentMode::Pinned, EarlierAnswers::Pins(_)) => match answers.get(item) {
             Some(true) => ConsentVerdict::Accepted,
             Some(false) => ConsentVerdict::Refused,
             None if interactive => ConsentVerdict::Ask,

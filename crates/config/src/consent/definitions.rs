@@ -8,7 +8,7 @@ use pollux_fs::{DirectoryEntry, EntryKind};
 use pollux_protocol::ConsentItem;
 
 use super::{digest, item, kinds};
-use crate::custom_commands::find_commands;
+use crate::custom_commands::{CommandFile, CommandFileError, find_commands};
 use crate::{GEMINI_DIR, files};
 
 /// Maximum size of a definition file, in bytes. Larger files are not read.
@@ -17,6 +17,8 @@ const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_DEPTH: usize = 8;
 /// Maximum number of files below one folder.
 const MAX_FILES: usize = 500;
+/// Number of files of custom commands that one thread reads.
+const TOGETHER: usize = 64;
 /// Maximum number of messages about skipped files.
 const MAX_REPORTED: usize = 10;
 /// Maximum number of lines of a definition that are shown.
@@ -36,6 +38,23 @@ pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     listed.left_out.truncate(MAX_REPORTED);
     listed.left_out.extend((more > 0).then(|| format!("{more} more definitions are disabled.")));
     (listed.items, listed.left_out)
+}
+
+/// Returns the items of custom commands, in their order. Many files are read in parallel, because
+/// the user waits for the start.
+fn read_together(files: &[CommandFile]) -> Vec<Result<ConsentItem, CommandFileError>> {
+    let read = |file: &CommandFile| file.read().map(|text| file.item(&text));
+    if files.len() <= TOGETHER {
+        return files.iter().map(read).collect();
+    }
+    std::thread::scope(|scope| {
+        let chunks = files.chunks(TOGETHER);
+        let reading: Vec<_> = chunks
+            .map(|chunk| scope.spawn(move || chunk.iter().map(read).collect::<Vec<_>>()))
+            .collect();
+        // A file that is not read has no item, so its command does not take effect.
+        reading.into_iter().flat_map(|read| read.join().unwrap_or_default()).collect()
+    })
 }
 
 /// Items found so far.
@@ -60,9 +79,9 @@ impl Listed {
     fn commands(&mut self, project: &Path) {
         let found = find_commands(&project.join(GEMINI_DIR).join("commands"), Some(project));
         self.left_out.extend(found.left_out);
-        for file in found.files {
-            match file.read() {
-                Ok(text) => self.items.push(file.item(&text)),
+        for read in read_together(&found.files) {
+            match read {
+                Ok(item) => self.items.push(item),
                 Err(error) => self.left_out.push(format!("A definition is disabled: {error}")),
             }
         }

@@ -88,7 +88,11 @@ impl CommandFiles {
     /// who is present can agree to it.
     pub fn complete(&self, item: ConsentItem) -> ConsentItem {
         let detail = format!("{}\n{}", item.detail, self.describe());
-        ConsentItem { detail, needs_user: item.needs_user || !self.is_complete, ..item }
+        ConsentItem {
+            detail: detail.into(),
+            needs_user: item.needs_user || !self.is_complete,
+            ..item
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The file of answers: `consent.json` in Pollux's own folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -41,8 +41,17 @@ pub struct FolderPins {
 impl FolderPins {
     /// Returns the latest answer about exactly this content.
     pub fn answer(&self, item: &ConsentItem) -> Option<bool> {
-        let mut latest_first = self.items.iter().rev();
-        latest_first.find(|pin| pin.is(item)).map(|pin| pin.accepted)
+        self.latest().get(item)
+    }
+
+    /// Returns the latest answer about each content.
+    pub(super) fn latest(&self) -> LatestAnswers<'_> {
+        // Later pins replace earlier ones.
+        let answers = self.items.iter().map(|pin| {
+            let Pin { kind, name, hash, accepted, .. } = pin;
+            ((kind.as_str(), name.as_str(), hash.as_str()), *accepted)
+        });
+        LatestAnswers(answers.collect())
     }
 
     /// Returns the latest answer about each item: kind, name, and whether the user agreed; in the
@@ -63,6 +72,17 @@ impl FolderPins {
         self.items.push(Pin { kind, name, hash, accepted, time });
         let more = self.items.len().saturating_sub(MAX_PINS);
         self.items.drain(..more);
+    }
+}
+
+/// Latest answers about items, by kind, name and hash.
+#[derive(Debug, Default)]
+pub(super) struct LatestAnswers<'a>(HashMap<(&'a str, &'a str, &'a str), bool>);
+
+impl LatestAnswers<'_> {
+    /// Returns the latest answer about exactly this content.
+    pub(super) fn get(&self, item: &ConsentItem) -> Option<bool> {
+        self.0.get(&(item.kind.as_str(), item.name.as_str(), item.hash.as_str())).copied()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use pollux_protocol::ConsentItem;
 use pollux_protocol::plain_text::{one_line, visible};
+use pollux_protocol::{ConsentItem, ItemDetail};
 
 use super::{CommandFile, Piece, Template};
 use crate::consent::{item, kinds};
@@ -11,6 +11,8 @@ use crate::files;
 
 /// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
+/// Maximum size of a text that is kept until it is described, in bytes.
+const KEPT_BYTES: usize = 16 * 1024;
 /// Maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 100;
 
@@ -78,7 +80,12 @@ impl CommandFile {
 
     /// Returns the consent item of the file with this text.
     pub fn item(&self, text: &CommandText) -> ConsentItem {
-        let detail = detail(text);
+        let detail = if text.0.len() <= KEPT_BYTES {
+            let text = text.clone();
+            ItemDetail::later(move || detail(&text))
+        } else {
+            detail(text).into()
+        };
         item(kinds::CUSTOM_COMMAND, &self.label, detail, text.0.as_bytes())
     }
 

@@ -107,8 +107,10 @@ fn what_a_folder_defines_is_listed_with_what_it_would_run() {
         home.write(&format!("work/.gemini/{name}"), text);
     }
     home.trust(&home.work());
-    let listed: Vec<_> =
-        items(&home).into_iter().map(|item| (item.kind, item.name, item.detail)).collect();
+    let listed: Vec<_> = items(&home)
+        .into_iter()
+        .map(|item| (item.kind, item.name, item.detail.to_string()))
+        .collect();
     let row = |kind: &str, name: &str, detail: &str| {
         (kind.to_owned(), name.to_owned(), detail.to_owned())
     };

@@ -82,7 +82,7 @@ fn the_projects_files_count_once_they_are_agreed_to() {
         (items[0].kind.as_str(), items[0].name.as_str()),
         ("policy", ".gemini/policies/p.toml")
     );
-    assert_eq!(items[0].detail, "deny glob");
+    assert_eq!(items[0].detail.as_str(), "deny glob");
     disk.write("project/.gemini/policies/p.toml", &RULE.replace("deny", "allow"));
     let changed = consent_items(&disk.path("project"));
     assert_ne!(changed[0].hash, items[0].hash);

@@ -1,0 +1,83 @@
+"""The figures of custom commands: what 500 files add to the time until the first request. Started by
+`cargo xtask bench commands`.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import goals
+import programs
+import sampling
+import scenarios
+from goals import WALL_NOISE, Figure, at_most
+from scripted_server import ScriptedServer
+
+FILES = 500
+FILE = 'description = "Reviews part {0}"\nprompt = "Review part {0} with {{{{args}}}}: !{{git log -1 part{0}}}"\n'
+# A folder that is trusted for one run, and one whose files the user has agreed to.
+TRUSTED, PINNED = "in a trusted folder", "with pinned consent"
+FIGURES = tuple(
+    Figure(f"first request, added by {FILES} custom commands {kind}", "ms", None, at_most(3, WALL_NOISE), True)
+    for kind in (TRUSTED, PINNED)
+)
+
+
+def prepare(home, count, kind):
+    """Makes a home with a project that has custom commands."""
+    commands = home / "project" / ".gemini" / "commands"
+    commands.mkdir(parents=True)
+    for number in range(count):
+        (commands / f"review{number}.toml").write_text(FILE.format(number))
+    if kind == PINNED:
+        (home / ".gemini").mkdir()
+        trusted = {str((home / "project").resolve()): "TRUST_FOLDER"}
+        (home / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
+
+
+def first_request(program, home, kind):
+    """Makes one run. Returns the time until its first request in milliseconds."""
+    with ScriptedServer([scenarios.HELLO]) as server:
+        program.prepare(home, server.port)
+        environment = program.environment(home, server.port, os.environ["PATH"])
+        if kind == PINNED:
+            del environment["GEMINI_CLI_TRUST_WORKSPACE"]
+        cost = sampling.run(program.arguments(), home / "project", environment)
+        if cost.code != 0:
+            raise SystemExit(f"commands: the run failed: {cost.errors.decode(errors='replace')[-300:]}")
+        return scenarios.first_request(cost, server.exchanges)
+
+
+def added(program, work, kind, runs):
+    """Returns the time that the files add, for each pair of runs."""
+    homes = [work / f"{kind} {count}" for count in (0, FILES)]
+    for home, count in zip(homes, (0, FILES), strict=True):
+        prepare(home, count, kind)
+    pairs = [[first_request(program, home, kind) for home in homes] for _ in range(runs + 1)]
+    # The first run of a home stores the answers about its files.
+    return [full - empty for empty, full in pairs[1:]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
+    parser.add_argument("--quick", action="store_true", help="fewer runs")
+    options = parser.parse_args()
+    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
+    program = programs.Program("pollux", options.binary.resolve(), (), True)
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="pollux-commands-") as work:
+        for figure, kind in zip(FIGURES, (TRUSTED, PINNED), strict=True):
+            values = added(program, Path(work), kind, 7 if options.quick else 25)
+            verdict = figure.goal.verdict(median(values), {})
+            missed += verdict == goals.MISSED
+            shown = f"{median(values):.2f} {figure.unit} ({min(values):.2f}–{max(values):.2f})"
+            print(f"{figure.title}: {shown}, goal {figure.goal.text()}: {verdict}")
+    raise SystemExit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
