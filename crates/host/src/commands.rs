@@ -1,55 +1,69 @@
 //! Slash commands that Pollux implements itself.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use pollux_config::names as variables;
 use pollux_hooks::Hooks;
 use pollux_protocol::{Command, CommandContext, CommandError, CommandSet, Op};
-use pollux_session::Statistics;
+use pollux_session::{SessionLog, Statistics};
 
 use crate::hooks::saving;
-use crate::platform::node_platform;
 use crate::setup::Setup;
 use crate::state::SessionState;
 
+mod about;
 mod bug;
+mod columns;
+mod copy;
 mod custom;
+mod directory;
 mod export;
 mod help;
+mod init;
+mod links;
 mod mcp;
 mod memory;
+mod model;
 mod permissions;
 mod plan;
+mod policies;
 mod resume;
 mod rewind;
 mod session;
+mod settings;
 mod shell;
+mod stats;
 mod stored;
 mod table;
+mod tasks;
+mod tools;
+
+use columns::{fields, joined_list, table_of};
 
 pub use permissions::set_trust;
 pub use table::{Availability, GEMINI_COMMANDS, GeminiCommand, PlannedPart, needs_a_screen};
 
+/// Everything that commands act on, besides the settings and the state of the session.
+pub(crate) struct CommandSubjects<'a> {
+    /// Id of the session.
+    pub(crate) session_id: &'a str,
+    /// Figures of the session.
+    pub(crate) statistics: &'a Arc<Statistics>,
+    /// Hooks of the session.
+    pub(crate) hooks: &'a Hooks,
+    /// Log of the session; `None` before it runs.
+    pub(crate) log: Option<Arc<SessionLog>>,
+}
+
 /// Returns the slash commands of a session: all of them if it has a user.
 pub(crate) fn of(
     setup: &Arc<Setup>,
-    session_id: &str,
-    log: Option<&Path>,
-    statistics: &Arc<Statistics>,
-    hooks: &Hooks,
     state: &SessionState,
+    subjects: &CommandSubjects<'_>,
 ) -> CommandSet {
     let built_in = if setup.is_interactive() {
-        let stored = stored::Stored {
-            setup: Arc::clone(setup),
-            id: session_id.to_owned(),
-            log: log.map(Path::to_owned),
-            tools: Arc::clone(&state.tools),
-        };
-        interactive(setup, stored, statistics, hooks, state)
+        interactive(setup, state, subjects)
     } else {
         CommandSet::new(of_every_session(setup, state))
     };
@@ -59,48 +73,67 @@ pub(crate) fn of(
 }
 
 fn interactive(
-    setup: &Setup,
-    stored: stored::Stored,
-    statistics: &Arc<Statistics>,
-    hooks: &Hooks,
+    setup: &Arc<Setup>,
     state: &SessionState,
+    subjects: &CommandSubjects<'_>,
 ) -> CommandSet {
-    let request = setup.approval_request();
-    let plan = plan::Plan { request, folder: setup.plans_directory(&stored.id) };
+    let CommandSubjects { session_id, statistics, hooks, log } = subjects;
     let mut named = of_every_session(setup, state);
-    named.push(Arc::new(shell::UserShell::new(setup)));
-    named.push(Arc::new(session::Clear(stored.clone())));
-    for name in ["chat", "resume"] {
-        named.push(Arc::new(resume::Resume { name, stored: stored.clone() }));
-    }
-    named.push(Arc::new(rewind::Rewind(stored.clone())));
-    named.push(Arc::new(export::ExportSession(stored.clone())));
-    named.push(Arc::new(bug::Bug(stored)));
-    named.push(Arc::new(session::Compress));
-    named.push(Arc::new(model(setup)));
-    named.push(Arc::new(session::Mode(request)));
-    named.push(Arc::new(plan));
+    named.extend(about_session(setup, state, session_id));
+    named.extend(stored_sessions(stored::Stored {
+        setup: Arc::clone(setup),
+        id: (*session_id).to_owned(),
+        log: log.as_ref().map(|log| log.path().to_owned()),
+        tools: Arc::clone(&state.tools),
+    }));
     let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
-    named.push(Arc::new(mcp::Mcp(Arc::clone(&state.servers))));
-    named.push(Arc::new(session::Stats(Arc::clone(statistics))));
+    let (memory, setup) = (Arc::clone(&state.memory), Arc::clone(setup));
+    named.push(Arc::new(directory::Directory { setup: Arc::clone(&setup), memory }));
+    named.push(Arc::new(copy::Copy { setup: Arc::clone(&setup), log: log.clone() }));
+    named.push(Arc::new(settings::SettingsCommand::new(&setup, &state.settings)));
     if setup.loaded.settings.boolean("security.folderTrust.enabled") {
-        named.push(Arc::new(permissions::Permissions::new(setup, &state.settings)));
+        named.push(Arc::new(permissions::Permissions::new(&setup, &state.settings)));
     }
-    named.extend(pollux_hooks::commands(hooks, &saving(setup)));
+    named.extend(pollux_hooks::commands(hooks, &saving(&setup)));
+    let statistics = Arc::clone(statistics);
+    named.push(Arc::new(stats::Stats { setup, statistics }));
     CommandSet::new(named).explained_by(table::explainer())
 }
 
-fn model(setup: &Setup) -> session::Model {
-    let settings = &setup.loaded.settings;
-    let keys = ["modelConfigs.aliases", "modelConfigs.customAliases"];
-    let objects = keys.into_iter().filter_map(|key| settings.value(key)?.as_object());
-    let variables = [variables::GOOGLE_GEMINI_BASE_URL, variables::GOOGLE_VERTEX_BASE_URL];
-    let is_set = |name| setup.loaded.environment.non_empty(name).is_some();
-    session::Model {
-        configured: objects.flat_map(|object| object.keys().cloned()).collect(),
-        has_other_models: variables.into_iter().any(is_set) || setup.input.options.replay.is_some(),
-    }
+/// Returns the commands about the conversation, its model, its tools and its rules.
+fn about_session(
+    setup: &Arc<Setup>,
+    state: &SessionState,
+    session_id: &str,
+) -> Vec<Arc<dyn Command>> {
+    let request = setup.approval_request();
+    vec![
+        Arc::new(shell::UserShell::new(setup)),
+        Arc::new(session::Compress),
+        Arc::new(session::Mode(request)),
+        Arc::new(model::Model::new(setup)),
+        Arc::new(plan::Plan { request, folder: setup.plans_directory(session_id) }),
+        Arc::new(mcp::Mcp(Arc::clone(&state.servers))),
+        Arc::new(tools::Tools { toolset: state.toolset.clone(), policy: state.policy.clone() }),
+        Arc::new(tasks::Tasks(Arc::clone(&state.tools))),
+        Arc::new(policies::Policies(state.policy.clone())),
+        Arc::new(links::Docs(Arc::clone(setup))),
+        Arc::new(links::Privacy),
+    ]
+}
+
+/// Returns the commands about this and other stored conversations.
+fn stored_sessions(stored: stored::Stored) -> Vec<Arc<dyn Command>> {
+    let resume = |name| Arc::new(resume::Resume { name, stored: stored.clone() });
+    vec![
+        Arc::new(session::Clear(stored.clone())),
+        resume("chat"),
+        resume("resume"),
+        Arc::new(rewind::Rewind(stored.clone())),
+        Arc::new(export::ExportSession(stored.clone())),
+        Arc::new(bug::Bug(stored)),
+    ]
 }
 
 /// Returns the words that continue a partly typed argument.
@@ -112,39 +145,14 @@ fn continuations<W: Into<String>>(
 }
 
 /// Returns the commands of a session with and without a user.
-fn of_every_session(setup: &Setup, state: &SessionState) -> Vec<Arc<dyn Command>> {
-    let commands = custom::Commands(Arc::clone(&state.custom_commands));
-    let about = About { called_as: setup.input.called_as.clone() };
-    let quit = Quit { is_deleted_at_end: Arc::clone(&state.is_deleted_at_end) };
-    vec![Arc::new(about), Arc::new(quit), Arc::new(help::Help), Arc::new(commands)]
-}
-
-struct About {
-    called_as: String,
-}
-
-#[async_trait]
-impl Command for About {
-    fn name(&self) -> &'static str {
-        "about"
-    }
-
-    fn description(&self) -> &'static str {
-        "show version and platform"
-    }
-
-    fn runs_while_working(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
-        let (version, system) = (env!("CARGO_PKG_VERSION"), node_platform());
-        let architecture = std::env::consts::ARCH;
-        let text =
-            format!("Pollux {version} ({system}, {architecture}), called as {}", self.called_as);
-        context.say(text);
-        Ok(None)
-    }
+fn of_every_session(setup: &Arc<Setup>, state: &SessionState) -> Vec<Arc<dyn Command>> {
+    vec![
+        Arc::new(about::About(Arc::clone(setup))),
+        Arc::new(Quit { is_deleted_at_end: Arc::clone(&state.is_deleted_at_end) }),
+        Arc::new(help::Help),
+        Arc::new(custom::Commands(Arc::clone(&state.custom_commands))),
+        Arc::new(init::Init(Arc::clone(setup))),
+    ]
 }
 
 #[derive(Default)]

@@ -40,6 +40,7 @@ mod rules;
 mod running;
 mod servers;
 mod sessions;
+mod settings_files;
 mod setup;
 mod sign_in;
 mod state;
@@ -59,4 +60,7 @@ pub use pollux_models::catalog::model_names;
 pub use preview::PromptPreview;
 pub use rules::{problem_notices, unknown_tools};
 pub use servers::{Configured, Enablement, StartPermission};
+pub use settings_files::{
+    SettingChange, SettingChangeError, SettingsFiles, explanation_text, place, shown,
+};
 pub use setup::{Setup, SetupInput, load_options};

@@ -11,7 +11,7 @@ use pollux_protocol::{
 };
 
 use crate::assemble::Launch;
-use crate::commands;
+use crate::commands::{self, CommandSubjects};
 use crate::host::blocking;
 use crate::prompt::SystemPromptOverrides;
 use crate::references::Expander;
@@ -73,7 +73,13 @@ impl Prepared {
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
         let (reporter, reports) = reports::channel();
         let state = SessionState::new(&setup, &id, reporter);
-        let commands = commands::of(&setup, &id, Some(log.path()), &statistics, &hooks, &state);
+        let subjects = CommandSubjects {
+            session_id: &id,
+            statistics: &statistics,
+            hooks: &hooks,
+            log: Some(Arc::clone(&log)),
+        };
+        let commands = commands::of(&setup, &state, &subjects);
         let agent = setup.start(Launch {
             models: Arc::clone(&models),
             log: Arc::clone(&log),
@@ -145,7 +151,13 @@ impl PreparedSession for Prepared {
         let listing = move || {
             let state = SessionState::new(&setup, &id, reports::channel().0);
             let hooks = setup.hooks(&id, None);
-            Ok(commands::of(&setup, &id, None, &statistics, &hooks, &state))
+            let subjects = CommandSubjects {
+                session_id: &id,
+                statistics: &statistics,
+                hooks: &hooks,
+                log: None,
+            };
+            Ok(commands::of(&setup, &state, &subjects))
         };
         Ok(blocking(listing).await?)
     }

@@ -1,5 +1,9 @@
 //! Decoder from a terminal's bytes to keys. Pure; chunks may be split anywhere and hold any bytes.
 
+mod shortcuts;
+
+pub use shortcuts::{SHORTCUTS, SIGNAL_KEYS, Shortcut};
+
 /// First byte of an escape sequence, and the byte of the Esc key.
 const ESC: u8 = 0x1b;
 /// Maximum length of an escape sequence, in bytes; longer input is not a sequence.

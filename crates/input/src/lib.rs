@@ -12,6 +12,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod clipboard;
 mod command_input;
 mod completion;
 mod consent;
@@ -28,6 +29,7 @@ mod output;
 mod question;
 mod resumed;
 mod rows;
+mod shortcuts;
 mod survey;
 mod terminal;
 mod tone;
@@ -35,6 +37,7 @@ mod user;
 mod work;
 mod wrap;
 
+pub use clipboard::clipboard_sequence;
 pub use command_input::CommandInput;
 pub use completion::Completion;
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
@@ -42,12 +45,13 @@ pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};
 pub use event_loop::{Interaction, Unsent};
 pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
-pub use keys::{InputMode, KeyDecoder, KeyPress};
+pub use keys::{InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut};
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use resumed::{LastMessages, resumed_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, text_width};
+pub use shortcuts::ShortcutsCommand;
 pub use survey::{Survey, SurveyStep};
 pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};
 pub use tone::{Tone, TonedLine};

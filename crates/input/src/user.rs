@@ -19,6 +19,7 @@ use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::output::Stdout;
 use crate::resumed::LastMessages;
+use crate::shortcuts::ShortcutsCommand;
 use crate::terminal::{self, Changes, Modes, WindowSize};
 use crate::work::{Preparation, Workload};
 
@@ -178,6 +179,7 @@ impl TerminalUser {
         begin: Begin,
     ) -> Ended {
         let handle = session.handle();
+        handle.commands().update(|set| set.add_built_in(Arc::new(ShortcutsCommand)));
         let facts = session.facts();
         let last = match &facts.resumed {
             Some(_) => LastMessages::read(session).await,

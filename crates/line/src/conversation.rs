@@ -403,6 +403,7 @@ impl<'a> Interaction<'a> for Conversation<'a> {
                 }
             }
             Event::ModeChanged(mode) => self.mode = *mode,
+            Event::ForClipboard(text) => self.page.copy(text),
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.workload.is_running(origin.prompt.as_deref()) => {

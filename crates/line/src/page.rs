@@ -5,7 +5,9 @@
 //! that the user clears. The cursor moves up only inside an input of several rows. Pure: the output
 //! goes to a buffer.
 
-use pollux_input::{InputRows, Tone, TonedLine, WindowSize, WordWrap, rows_of, text_width};
+use pollux_input::{
+    InputRows, Tone, TonedLine, WindowSize, WordWrap, clipboard_sequence, rows_of, text_width,
+};
 use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
 use crate::colour::paint;
@@ -133,6 +135,11 @@ impl Page {
         if std::mem::take(&mut self.mid_line) {
             self.push("\n");
         }
+    }
+
+    /// Asks the terminal to put a text into the clipboard. Nothing becomes visible.
+    pub(super) fn copy(&mut self, text: &str) {
+        self.push(&clipboard_sequence(text));
     }
 
     /// Returns the width of the terminal, in cells.

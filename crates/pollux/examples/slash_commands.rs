@@ -9,6 +9,7 @@ use std::sync::Arc;
 use pollux_config::Environment;
 use pollux_host::commands::{Availability, GEMINI_COMMANDS, GeminiCommand};
 use pollux_host::{Host, RunOptions};
+use pollux_input::ShortcutsCommand;
 use pollux_protocol::{Command, CommandSet, NoUser, SessionRequest, Sessions};
 
 #[tokio::main(flavor = "current_thread")]
@@ -57,7 +58,9 @@ async fn commands() -> Result<CommandSet, Box<dyn Error>> {
     };
     let operator = Some(Arc::new(NoUser) as _);
     let prepared = host.prepare(SessionRequest { operator, ..SessionRequest::new(folder) }).await?;
-    Ok(prepared.commands().await?)
+    let mut commands = prepared.commands().await?;
+    commands.add_built_in(Arc::new(ShortcutsCommand));
+    Ok(commands)
 }
 
 fn names(listed: &GeminiCommand, commands: &CommandSet) -> String {
@@ -71,7 +74,7 @@ fn names(listed: &GeminiCommand, commands: &CommandSet) -> String {
 
 fn in_words(listed: &GeminiCommand, commands: &CommandSet) -> String {
     let state = match listed.availability {
-        Availability::Available => {
+        Availability::Available | Availability::AtTerminal => {
             let command = commands.get(listed.name);
             command.map_or("", |command| command.description()).to_owned()
         }

@@ -1,10 +1,9 @@
 //! `pollux config`: shows, changes and explains settings. Starts no session and calls no model.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pollux_config::{Environment, Loaded, Places};
-use pollux_host::load_options;
+use pollux_config::{Loaded, Places};
+use pollux_host::{SettingsFiles, place, shown};
 use pollux_protocol::plain_text::harmless;
 use serde_json::{Value, json};
 
@@ -18,14 +17,6 @@ mod change;
 mod explain;
 mod report;
 mod show;
-
-/// Environment and paths from which settings are read.
-struct ConfigContext {
-    environment: Environment,
-    places: Places,
-    cwd: PathBuf,
-    skip_trust: bool,
-}
 
 /// Result of a verb.
 struct Answer {
@@ -47,8 +38,7 @@ impl Answer {
 
 /// Runs a verb of `config`.
 pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
-    let answer = ConfigContext::open(process, arguments.skip_trust)
-        .and_then(|context| context.answer(arguments));
+    let answer = open(process, arguments.skip_trust).and_then(|files| answer(&files, arguments));
     let (text, code) = match answer {
         Ok(answer) if arguments.json() => (format!("{:#}", answer.json), answer.code),
         Ok(answer) => {
@@ -68,49 +58,35 @@ pub(crate) fn run(process: &Process, arguments: &ConfigArguments) -> ExitCode {
     ExitCode::from(code)
 }
 
-impl ConfigContext {
-    fn open(process: &Process, skip_trust: bool) -> Result<Self, Failure> {
-        let environment = process.environment.clone();
-        let places = Places::new(&environment);
-        let cwd = Process::folder()?;
-        Ok(Self { environment, places, cwd, skip_trust })
-    }
+fn open(process: &Process, skip_trust: bool) -> Result<SettingsFiles, Failure> {
+    let environment = process.environment.clone();
+    let places = Places::new(&environment);
+    let cwd = Process::folder()?;
+    Ok(SettingsFiles { environment, places, cwd, skip_trust })
+}
 
-    fn answer(&self, arguments: &ConfigArguments) -> Result<Answer, Failure> {
-        let given = &arguments.given;
-        match &arguments.verb {
-            ConfigVerb::List { all, .. } => Ok(show::list(&self.load()?, given, *all)),
-            ConfigVerb::Get { key, .. } => show::get(&self.load()?, given, key),
-            ConfigVerb::Explain { key, .. } => explain::explain(&self.load()?, given, key),
-            // The warnings would repeat the report.
-            ConfigVerb::Report { .. } => Ok(report::report(&self.load_quietly()?)),
-            ConfigVerb::Set { key, value, file, .. } => change::set(self, key, value, file.scope()),
-            ConfigVerb::Unset { key, file, .. } => change::unset(self, key, file.scope()),
-            ConfigVerb::Migrate { file, .. } => change::migrate(self, file.scope()),
-        }
-    }
-
-    /// Returns the settings as a run in this folder has them. Warnings about files go to standard
-    /// error.
-    fn load(&self) -> Result<Loaded, Failure> {
-        let loaded = self.load_quietly()?;
-        loaded.warnings.iter().for_each(|warning| stderr_line(warning));
-        Ok(loaded)
-    }
-
-    fn load_quietly(&self) -> Result<Loaded, Failure> {
-        let options = load_options(&self.places, &self.cwd, &self.environment, self.skip_trust);
-        pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))
+fn answer(files: &SettingsFiles, arguments: &ConfigArguments) -> Result<Answer, Failure> {
+    let given = &arguments.given;
+    match &arguments.verb {
+        ConfigVerb::List { all, .. } => Ok(show::list(&load(files)?, given, *all)),
+        ConfigVerb::Get { key, .. } => show::get(&load(files)?, given, key),
+        ConfigVerb::Explain { key, .. } => explain::explain(&load(files)?, given, key),
+        // The warnings would repeat the report.
+        ConfigVerb::Report { .. } => Ok(report::report(&load_quietly(files)?)),
+        ConfigVerb::Set { key, value, file, .. } => change::set(files, key, value, file.scope()),
+        ConfigVerb::Unset { key, file, .. } => change::unset(files, key, file.scope()),
+        ConfigVerb::Migrate { file, .. } => change::migrate(files, file.scope()),
     }
 }
 
-/// Returns a place in a file in the usual form `path:line`.
-fn place(path: &Path, position: Option<pollux_config::Position>) -> String {
-    let path = path.display();
-    position.map_or_else(|| path.to_string(), |at| format!("{path}:{}", at.line))
+/// Returns the settings as a run in this folder has them. Warnings about files go to standard
+/// error.
+fn load(files: &SettingsFiles) -> Result<Loaded, Failure> {
+    let loaded = load_quietly(files)?;
+    loaded.warnings.iter().for_each(|warning| stderr_line(warning));
+    Ok(loaded)
 }
 
-/// Returns a value on one line, with credentials hidden.
-fn shown(key: &str, value: &Value) -> String {
-    pollux_config::masked(key, value).to_string()
+fn load_quietly(files: &SettingsFiles) -> Result<Loaded, Failure> {
+    files.load().map_err(|error| Failure::config(error.to_string()))
 }

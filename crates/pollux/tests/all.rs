@@ -41,6 +41,7 @@ mod suite {
     mod interrupts;
     mod line;
     mod line_approvals;
+    mod line_builtin;
     mod line_commands;
     mod line_interrupts;
     mod line_keys;

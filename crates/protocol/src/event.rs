@@ -181,6 +181,8 @@ pub enum Event {
     ToolsChanged,
     /// The set of slash commands has changed.
     CommandsChanged,
+    /// Text that a frontend at a terminal puts into the clipboard.
+    ForClipboard(String),
     /// Output of the command that runs.
     CommandOutput(String),
     /// The command that runs has ended.

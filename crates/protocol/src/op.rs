@@ -40,6 +40,8 @@ pub enum CommandReport {
     UserCommand(String),
     /// Text for the user.
     ForUser(String),
+    /// Text for the clipboard of the user's terminal; see [`crate::Event::ForClipboard`].
+    ForClipboard(String),
     /// The settings were read again; see [`crate::Event::SettingsChanged`].
     SettingsChanged {
         /// Keys whose new values are in effect.

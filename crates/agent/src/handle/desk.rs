@@ -49,6 +49,9 @@ impl Controls {
             Op::Report(CommandReport::ForModel(text)) => self.steering.push_output(text),
             Op::Report(CommandReport::UserCommand(text)) => self.steering.push_command(text),
             Op::Report(CommandReport::ForUser(text)) => self.notify(text).await,
+            Op::Report(CommandReport::ForClipboard(text)) => {
+                self.outlet.emit(Event::ForClipboard(text)).await;
+            }
             Op::Report(CommandReport::SettingsChanged { changed, restart }) => {
                 self.outlet.emit(Event::SettingsChanged { changed, restart }).await;
             }

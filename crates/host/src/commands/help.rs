@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{Command, CommandContext, CommandError, CommandSet, Op};
 
+use super::table;
+
 /// Columns of a line. Longer descriptions are cut.
 const COLUMNS: usize = 80;
 /// Maximum number of columns of the names.
@@ -61,10 +63,12 @@ fn list(commands: &CommandSet) -> String {
     let basics = basics.map(|(name, text, _)| ((*name).to_owned(), (*text).to_owned()));
     let row =
         |command: &dyn Command| (format!("/{}", command.name()), visible(command.description()));
-    let of_kind = |is_prompt: bool| {
-        let of_kind = commands.iter().filter(move |command| command.is_prompt() == is_prompt);
+    let of_kind = |is_own: bool| {
+        let of_kind = commands.iter().filter(move |command| {
+            is_own != table::reserved_names().any(|name| name == command.name())
+        });
         let mut rows: Vec<_> = of_kind
-            .filter(|command| is_prompt || !command.name().contains(' '))
+            .filter(|command| command.is_prompt() || !command.name().contains(' '))
             .map(|command| row(command.as_ref()))
             .collect();
         rows.sort();

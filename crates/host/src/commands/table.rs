@@ -25,6 +25,8 @@ pub struct GeminiCommand {
 pub enum Availability {
     /// Pollux has the command.
     Available,
+    /// Pollux has the command at a terminal.
+    AtTerminal,
     /// Pollux gets the command together with this part.
     Planned(PlannedPart),
     /// Pollux does not get the command.
@@ -78,13 +80,11 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("clear").also(&["new"]),
     available("commands"),
     available("compress").also(&["summarize", "compact"]),
-    planned("copy", PlannedPart::Screen).dialog(),
+    available("copy").dialog(),
     left_out("corgi", "It is a joke."),
-    planned("directory", PlannedPart::Screen)
-        .also(&["dir"])
-        .remarked("Use --include-directories at the start."),
-    planned("docs", PlannedPart::Screen),
-    planned("editor", PlannedPart::Screen).remarked("Ctrl-G opens $VISUAL or $EDITOR.").dialog(),
+    available("directory").also(&["dir"]),
+    available("docs"),
+    left_out("editor", "Ctrl-G opens the prompt in $VISUAL or $EDITOR.").dialog(),
     available("export-session"),
     planned("extensions", PlannedPart::Extensions),
     planned("footer", PlannedPart::Screen).also(&["statusline"]).dialog(),
@@ -92,33 +92,33 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("help").also(&["?"]),
     available("hooks").dialog(),
     planned("ide", PlannedPart::Editor).dialog(),
-    planned("init", PlannedPart::Screen).remarked("Ask for a GEMINI.md instead."),
+    available("init"),
     available("mcp"),
     available("memory"),
     available("model").dialog(),
     left_out("oncall", "It serves the developers of Gemini CLI."),
     available("permissions").dialog(),
     available("plan"),
-    planned("policies", PlannedPart::Screen).remarked("Use the subcommand policy list."),
-    planned("privacy", PlannedPart::Screen).dialog(),
+    available("policies"),
+    available("privacy").dialog(),
     left_out("profile", "It serves the developers of Gemini CLI."),
     available("quit").also(&["exit"]),
     planned("restore", PlannedPart::Conversations),
     available("resume").dialog(),
     available("rewind").dialog(),
-    planned("settings", PlannedPart::Screen).remarked("Use the subcommand config.").dialog(),
+    available("settings").dialog(),
     left_out("setup-github", "It downloads workflows that run Gemini CLI."),
-    planned("shortcuts", PlannedPart::Screen).remarked("docs/line-mode.md lists the keys."),
+    at_terminal("shortcuts"),
     planned("skills", PlannedPart::Skills),
     available("stats").also(&["usage"]),
-    planned("tasks", PlannedPart::Screen).also(&["bg", "background", "shells", "bashes"]),
+    available("tasks").also(&["bg", "background", "shells", "bashes"]),
     left_out(
         "terminal-setup",
         "No setup is needed: Alt-Enter and Ctrl-J begin a new line in every terminal.",
     )
     .dialog(),
     planned("theme", PlannedPart::Screen).dialog(),
-    planned("tools", PlannedPart::Screen).remarked("Use the subcommand prompt show."),
+    available("tools"),
     left_out("upgrade", "Pollux sells nothing."),
     planned("vim", PlannedPart::Screen).dialog(),
     left_out("voice", "Pollux does not record sound."),
@@ -144,6 +144,10 @@ impl GeminiCommand {
 const fn available(name: &'static str) -> GeminiCommand {
     let availability = Availability::Available;
     GeminiCommand { name, aliases: &[], availability, remark: "", has_dialog: false }
+}
+
+const fn at_terminal(name: &'static str) -> GeminiCommand {
+    GeminiCommand { availability: Availability::AtTerminal, ..available(name) }
 }
 
 const fn planned(name: &'static str, part: PlannedPart) -> GeminiCommand {
@@ -176,7 +180,7 @@ pub(super) fn explainer() -> CommandExplainer {
             |command: &&GeminiCommand| command.name == name || command.aliases.contains(&name);
         let command = GEMINI_COMMANDS.iter().find(has_name)?;
         let text = match command.availability {
-            Availability::Available => {
+            Availability::Available | Availability::AtTerminal => {
                 format!("/{name} is not available in this session. {}", command.remark)
             }
             Availability::Planned(part) => format!(

@@ -112,7 +112,7 @@ async fn the_example_frontend_shows_the_whole_contract() {
     visit.sees("[Cancelled]\n> ").await;
     // A command, a failing one, and a prompt with a file.
     visit.line("/about");
-    visit.sees("called as frontend\n").await;
+    visit.sees("Called as      frontend\n").await;
     visit.sees("[Done]").await;
     visit.line("/mode nosuch");
     visit.sees("There is no mode nosuch. Modes: ").await;

@@ -234,7 +234,7 @@ fn a_conversation_goes_on_after_a_prompt_that_a_limit_ended() {
     talk.wait_for_text("Hello again.");
     talk.wait_for_prompt();
     talk.type_line("/stats");
-    talk.wait_for_text("cost $0.000125");
+    talk.wait_for_text("$0.000125");
     talk.wait_for_prompt();
     talk.end();
 }

@@ -56,7 +56,6 @@ fn commands_that_are_missing_say_so() {
         ("/mcp list", "No MCP servers configured."),
         ("/mcp auth", "No MCP servers configured with OAuth authentication."),
         ("/mcp auth x", "Error: MCP server 'x' not found."),
-        ("/tools", "/tools is not available yet:"),
         ("/restore", "/restore is not available yet:"),
         ("/vim", "/vim is not available yet: it comes with the full-screen interface."),
         ("/corgi", "/corgi is not a command of Pollux. It is a joke."),

@@ -84,6 +84,13 @@ impl CommandSet {
         set
     }
 
+    /// Adds a built-in command, such as one of the frontend. It replaces one of the same name.
+    pub fn add_built_in(&mut self, command: Arc<dyn Command>) {
+        self.built_in.retain(|known| known.name() != command.name());
+        self.built_in.push(command);
+        self.name_prompts();
+    }
+
     /// Sets the function that explains unknown names.
     #[must_use]
     pub fn explained_by(self, explain: CommandExplainer) -> Self {

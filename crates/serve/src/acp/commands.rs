@@ -6,9 +6,9 @@ use agent_client_protocol_schema::v1::{
 };
 use pollux_protocol::{CommandSet, Op, PromptId};
 
-/// Commands that the client does not get: it ends sessions itself, and its prompts do not run
-/// command lines.
-const NOT_OFFERED: [&str; 2] = ["quit", "shell"];
+/// Commands that the client does not get: it ends sessions and copies answers itself, and its
+/// prompts do not run command lines.
+const NOT_OFFERED: [&str; 3] = ["copy", "quit", "shell"];
 
 /// Removes the commands that the client does not get.
 pub(crate) fn retain_offered(commands: &mut CommandSet) {

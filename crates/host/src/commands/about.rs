@@ -1,0 +1,72 @@
+//! `/about`: the program, the system and the session.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use pollux_config::{names as variables, select_auth_type};
+use pollux_protocol::plain_text::visible;
+use pollux_protocol::{Command, CommandContext, CommandError, Op};
+
+use super::fields;
+use crate::platform::node_platform;
+use crate::setup::Setup;
+
+/// Maximum size of the file in which Linux describes a process, in bytes.
+const LARGEST: u64 = 1 << 16;
+
+pub(super) struct About(pub(super) Arc<Setup>);
+
+#[async_trait]
+impl Command for About {
+    fn name(&self) -> &'static str {
+        "about"
+    }
+
+    fn description(&self) -> &'static str {
+        "show the version, the model, the sign-in and the system"
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let setup = &self.0;
+        let sandbox = setup.loaded.environment.non_empty(variables::SANDBOX);
+        let mut rows = vec![
+            ("Called as", setup.input.called_as.clone()),
+            ("Model", context.session.model.clone()),
+            ("Sign-in", sign_in(setup)),
+            ("Mode", context.session.mode.flag().to_owned()),
+            ("System", format!("{}, {}", node_platform(), std::env::consts::ARCH)),
+            ("Sandbox", sandbox.unwrap_or("no sandbox").to_owned()),
+            ("Folder", setup.input.request.folder.display().to_string()),
+            ("Session", context.session.session.to_string()),
+        ];
+        let memory = tokio::task::spawn_blocking(memory_in_use).await;
+        rows.extend(memory.ok().flatten().map(|size| ("Memory in use", size)));
+        let rows = rows.iter().map(|(name, value)| (*name, visible(value)));
+        context.say(format!("Pollux {}\n{}", env!("CARGO_PKG_VERSION"), fields(rows)));
+        Ok(None)
+    }
+}
+
+/// Returns the method by which requests to Google are signed, or that none of them is sent.
+pub(super) fn sign_in(setup: &Setup) -> String {
+    if setup.input.options.replay.is_some() {
+        return "none: the answers are a recording".to_owned();
+    }
+    let method = select_auth_type(&setup.loaded.settings.auth(), &setup.loaded.environment);
+    method.map_or_else(
+        || "by the vendor of the model".to_owned(),
+        |method| method.as_str().to_owned(),
+    )
+}
+
+/// Returns the memory that the process occupies; `None` where the system does not say so in a file.
+fn memory_in_use() -> Option<String> {
+    let status = pollux_fs::read_text("/proc/self/status".as_ref(), LARGEST).ok()?;
+    let line = status.text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(format!("{} MB", kilobytes.div_ceil(1024)))
+}

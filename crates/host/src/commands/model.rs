@@ -1,0 +1,199 @@
+//! `/model`: the model of the next requests.
+
+use async_trait::async_trait;
+use pollux_config::{FileScope, names as variables};
+use pollux_models::catalog::model_names;
+use pollux_protocol::{
+    Command, CommandContext, CommandError, Op, QuestionChoice, QuestionOutcome, QuestionSubject,
+    spelling,
+};
+
+use super::{continuations, settings};
+use crate::settings_files::SettingsFiles;
+use crate::setup::Setup;
+
+const USAGE: &str = "Usage: /model NAME, /model manage, or /model set NAME [--persist]";
+
+/// `/model`, with the names that the settings define.
+pub(super) struct Model {
+    /// Files in which a model is saved.
+    pub(super) files: SettingsFiles,
+    /// Names of model configurations in the settings.
+    pub(super) configured: Vec<String>,
+    /// True if the requests go to a service whose models are not known, such as a gateway.
+    pub(super) has_other_models: bool,
+}
+
+impl Model {
+    /// Returns a remark about a name that cannot be checked; `None` for a known one.
+    ///
+    /// # Errors
+    /// The message for a name that no model can have.
+    fn check(&self, name: &str) -> Result<Option<String>, CommandError> {
+        let is_configured = self.configured.iter().any(|known| known == name);
+        if is_configured || model_names().any(|known| known == name) {
+            return Ok(None);
+        }
+        let names: Vec<String> = model_names().chain(self.configured.iter().cloned()).collect();
+        let meant = spelling::nearest(name, names.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!(" Did you mean {meant}?")).unwrap_or_default();
+        let is_of_vendor =
+            name.contains('/') || ["gemini", "gemma"].iter().any(|family| name.starts_with(family));
+        if is_of_vendor || self.has_other_models {
+            return Ok(Some(format!("{name} is not in the list of known models.{meant}")));
+        }
+        Err(CommandError(format!(
+            "There is no model {name}.{meant} The Tab key lists names; models of other services are VENDOR/NAME."
+        )))
+    }
+
+    /// Saves a model as that of new sessions. Returns the description of the change.
+    async fn save(&self, name: &str) -> Result<String, CommandError> {
+        let (files, name) = (self.files.clone(), name.to_owned());
+        let saved = tokio::task::spawn_blocking(move || {
+            files.set("model.name", &name, FileScope::User).map_err(|error| error.to_string())
+        });
+        let saved = saved.await.map_err(|error| CommandError(error.to_string()))?;
+        let change = saved.map_err(CommandError)?;
+        Ok(std::iter::once(change.text).chain(change.notes).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Asks for one of the known models.
+    async fn choose(&self, context: &CommandContext) -> Option<String> {
+        let names: Vec<String> = model_names().chain(self.configured.iter().cloned()).collect();
+        let text = format!("Select Model\nThe next requests go to {}.", context.session.model);
+        let choices = QuestionChoice::options(names.iter().cloned());
+        let reply = context.ask(QuestionSubject::Request { text }, choices, None).await;
+        match reply.outcome {
+            QuestionOutcome::Option(index) => names.into_iter().nth(index),
+            _ => None,
+        }
+    }
+}
+
+impl Model {
+    /// Creates the command of a session.
+    pub(super) fn new(setup: &Setup) -> Self {
+        let settings = &setup.loaded.settings;
+        let keys = ["modelConfigs.aliases", "modelConfigs.customAliases"];
+        let objects = keys.into_iter().filter_map(|key| settings.value(key)?.as_object());
+        let variables = [variables::GOOGLE_GEMINI_BASE_URL, variables::GOOGLE_VERTEX_BASE_URL];
+        let is_set = |name| setup.loaded.environment.non_empty(name).is_some();
+        Self {
+            files: settings::files(setup),
+            configured: objects.flat_map(|object| object.keys().cloned()).collect(),
+            has_other_models: variables.into_iter().any(is_set)
+                || setup.input.options.replay.is_some(),
+        }
+    }
+}
+
+#[async_trait]
+impl Command for Model {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn description(&self) -> &'static str {
+        "show the model, or use another one"
+    }
+
+    fn arguments(&self) -> Option<&str> {
+        Some("[NAME|manage|set NAME [--persist]]")
+    }
+
+    async fn complete(&self, partial: &str) -> Vec<String> {
+        if let Some(name) = partial.strip_prefix("set ") {
+            let fitting = model_names().filter(|known| known.starts_with(name));
+            return fitting.map(|known| format!("set {known}")).collect();
+        }
+        let verbs = ["manage", "set"].map(str::to_owned);
+        continuations(partial, model_names().chain(verbs))
+    }
+
+    fn runs_while_working(&self) -> bool {
+        true
+    }
+
+    fn needs_user(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
+        let words: Vec<&str> = context.arguments.split_whitespace().collect();
+        let (name, is_saved) = match words[..] {
+            [] => {
+                context.say(format!(
+                    "Model: {}\nTo use another: /model NAME. The Tab key lists names.",
+                    context.session.model
+                ));
+                return Ok(None);
+            }
+            ["manage"] => match self.choose(&context).await {
+                Some(name) => (name, false),
+                None => return Ok(None),
+            },
+            ["set", name, "--persist"] | ["set", "--persist", name] => (name.to_owned(), true),
+            ["set", name] | [name] if !name.starts_with('-') && name != "set" => {
+                (name.to_owned(), false)
+            }
+            _ => return Err(CommandError(USAGE.to_owned())),
+        };
+        if let Some(remark) = self.check(&name)? {
+            context.say(remark);
+        }
+        if is_saved {
+            context.say(self.save(&name).await?);
+        }
+        context.send(Op::SetModel(name));
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_config::{Environment, Places};
+    use pollux_scripted::trace_command;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn model(has_other_models: bool) -> Model {
+        let environment = Environment::from_pairs([("HOME", "/nosuch")]);
+        let places = Places::new(&environment);
+        let files = SettingsFiles { environment, places, cwd: "/nosuch".into(), skip_trust: false };
+        Model { files, configured: vec!["mine".to_owned()], has_other_models }
+    }
+
+    #[tokio::test]
+    async fn a_model_is_checked_as_far_as_names_are_known() {
+        let unlisted = |name: &str| vec![format!("{name} is not in the list of known models.")];
+        for (has_other_models, name, expected) in [
+            (false, "flash", Some(vec![])),
+            (false, "mine", Some(vec![])),
+            (false, "gemini-9", Some(unlisted("gemini-9"))),
+            (false, "x/y", Some(unlisted("x/y"))),
+            (false, "nosuch", None),
+            (true, "nosuch", Some(unlisted("nosuch"))),
+            (false, "set flash", Some(vec![])),
+            (false, "set", None),
+            (false, "--persist", None),
+            (false, "set --persist", None),
+            (false, "set flash twice", None),
+        ] {
+            let trace = trace_command(&model(has_other_models), name).await;
+            let said = trace.end.is_ok().then_some(trace.output);
+            assert_eq!(said, expected, "{name}");
+            assert_eq!(trace.ops.len(), usize::from(expected.is_some()), "{name}");
+        }
+        let typo = trace_command(&model(false), "flahs").await.end.unwrap_err();
+        assert!(typo.to_string().contains("Did you mean flash?"), "{typo}");
+    }
+
+    #[tokio::test]
+    async fn without_a_name_the_present_model_is_shown() {
+        let trace = trace_command(&model(false), "").await;
+        assert!(trace.end.is_ok() && trace.ops.is_empty());
+        assert_eq!(trace.output.len(), 1);
+    }
+}
