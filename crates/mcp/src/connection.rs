@@ -37,7 +37,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// Time that a stream may be silent: as long as the session lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// Time for which the start of a program keeps others waiting.
-const START_SHARE: Duration = Duration::from_millis(100);
+pub(crate) const START_SHARE: Duration = Duration::from_millis(100);
 /// Time that a server has to end after its connection was closed.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
 /// Maximum number of lines of error output in the log.

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::{ServerAddress, ServerConfig};
-use crate::connection::{ConnectError, Connection, Log, Surroundings};
+use crate::connection::{ConnectError, Connection, Log, START_SHARE, Surroundings};
 use crate::handler::{Handler, ServerLists};
 use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
@@ -205,17 +205,19 @@ impl Servers {
     }
 
     /// Waits until the first attempt to connect is over for all servers. For each server the wait
-    /// is limited to `limit`, or to the server's own time limit if that is shorter.
+    /// is limited to `limit`, or to the server's own time limit if that is shorter; the own limit
+    /// begins with the server's turn to start.
     pub async fn settled(&self, limit: Duration) {
-        let waiting: Vec<_> = self
-            .entries()
-            .values()
-            .map(|entry| {
+        let waiting: Vec<_> = {
+            let entries = self.entries();
+            let turns = START_SHARE * u32::try_from(entries.len()).unwrap_or(u32::MAX);
+            let wait = |entry: &Entry| {
                 let own = &entry.server.config;
-                let limit = if own.has_timeout { limit.min(own.timeout) } else { limit };
-                (entry.server.settled.subscribe(), limit)
-            })
-            .collect();
+                let own_limit = own.has_timeout.then(|| own.timeout.saturating_add(turns));
+                (entry.server.settled.subscribe(), own_limit.map_or(limit, |own| own.min(limit)))
+            };
+            entries.values().map(wait).collect()
+        };
         let waits = waiting.into_iter().map(|(mut settled, limit)| async move {
             let over = settled.wait_for(|settled| *settled);
             drop(tokio::time::timeout(limit, over).await.map(drop));
