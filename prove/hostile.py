@@ -151,6 +151,7 @@ class Scene:
             "HOME": str(self.home),
             "TMPDIR": str(self.folder / "tmp"),
             "TERM": "xterm",
+            "POLLUX_TERMINAL": "line",
             "NO_COLOR": "1",
             "GEMINI_API_KEY": "none",
             "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{port}",

@@ -31,6 +31,7 @@ targets! {
     program_tables,
     response_json,
     sandbox_plan,
+    screen_text,
     session_file,
     settings_json,
     snapshot,

@@ -163,10 +163,40 @@ impl LineEditor {
             KeyPress::End => self.move_right(line_end(&self.after)),
             KeyPress::Up => self.up(),
             KeyPress::Down => self.down(),
-            // A search has handled its keys.
-            KeyPress::Escape | KeyPress::Search => {}
+            // A search has handled its keys; a frontend handles the others.
+            KeyPress::Escape
+            | KeyPress::Search
+            | KeyPress::CycleMode
+            | KeyPress::PageUp
+            | KeyPress::PageDown
+            | KeyPress::PasteBegin
+            | KeyPress::PasteEnd => {}
         }
         EditOutcome::Line
+    }
+
+    /// Moves the cursor to the line above, if the text left of it has one.
+    pub fn line_up(&mut self) -> bool {
+        let start = line_start(&self.before);
+        let Some(end) = start.checked_sub(1) else { return false };
+        let column = self.before[start..].graphemes(true).count();
+        let above = line_start(&self.before[..end]);
+        let target = above + column_end(&self.before[above..end], column);
+        self.move_left(target);
+        true
+    }
+
+    /// Moves the cursor to the line below, if the text right of it has one.
+    pub fn line_down(&mut self) -> bool {
+        let end = line_end(&self.after);
+        if end == self.after.len() {
+            return false;
+        }
+        let column = self.before[line_start(&self.before)..].graphemes(true).count();
+        let below = &self.after[end + 1..];
+        let target = end + 1 + column_end(&below[..line_end(below)], column);
+        self.move_right(target);
+        true
     }
 
     /// Adds a line to the history.
@@ -271,6 +301,7 @@ impl LineEditor {
                 self.search = None;
                 return None;
             }
+            KeyPress::PasteBegin | KeyPress::PasteEnd => return None,
             other => {
                 self.search = None;
                 return Some(other);
@@ -340,6 +371,11 @@ fn line_start(text: &str) -> usize {
 /// Returns the position at which the first line ends.
 fn line_end(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
+}
+
+/// Returns the position after this number of characters, at most the end of the line.
+fn column_end(line: &str, characters: usize) -> usize {
+    line.graphemes(true).take(characters).map(str::len).sum()
 }
 
 /// Returns the end of a text: `bytes` bytes, extended to the next character boundary.

@@ -150,6 +150,8 @@ pub(crate) struct EventLoop {
     /// True after the program has stopped itself; the expected continue signal is then ignored.
     pub(crate) is_stopped: bool,
     pub(crate) chosen: Chosen,
+    /// Size of the terminal that the frontend knows.
+    pub(crate) size: WindowSize,
 }
 
 impl EventLoop {
@@ -176,9 +178,7 @@ impl EventLoop {
                     Err(end) => return end,
                 }
             }
-            let bytes = talk.show();
-            self.is_behind |= !bytes.is_empty();
-            self.out.push(&bytes);
+            self.show(talk);
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
             let (completion, workload) = talk.awaited();
             // While the terminal accepts no output, the loop handles only signals.
@@ -237,6 +237,19 @@ impl EventLoop {
         }
     }
 
+    /// Takes the output for the current state. The size is checked before, because the signal about
+    /// a new one may come later, and an output for the wrong size would be in the wrong place.
+    fn show(&mut self, talk: &mut dyn Interaction<'_>) {
+        let size = terminal::size();
+        if size != self.size {
+            self.size = size;
+            talk.resize(size);
+            tell_size(talk);
+        }
+        let bytes = talk.show();
+        self.print(&bytes);
+    }
+
     async fn change(&mut self, change: Change, talk: &mut dyn Interaction<'_>) {
         match change {
             Change::Stop => {
@@ -247,10 +260,8 @@ impl EventLoop {
             // The continue signal after the program's own stop is already handled.
             Change::Continue if std::mem::take(&mut self.is_stopped) => {}
             Change::Continue => self.take_over(talk),
-            Change::Resize => {
-                talk.resize(terminal::size());
-                tell_size(talk);
-            }
+            // The size is checked before the next output.
+            Change::Resize => {}
         }
     }
 

@@ -67,6 +67,16 @@ pub enum KeyPress {
     ExternalEditor,
     /// Ctrl-D: ends the input, or deletes the character right of the cursor.
     EndOfInput,
+    /// Shift-Tab: the next approval mode.
+    CycleMode,
+    /// Page Up key.
+    PageUp,
+    /// Page Down key.
+    PageDown,
+    /// Begin of pasted text, which follows as one or more texts.
+    PasteBegin,
+    /// End of pasted text.
+    PasteEnd,
 }
 
 /// Mode of the terminal at the time at which bytes were typed.
@@ -154,10 +164,16 @@ impl KeyDecoder {
 
     fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<KeyPress>) {
         match meaning {
-            Meaning::PasteBegins => self.pasting = true,
-            Meaning::PasteEnds => self.pasting = false,
+            Meaning::PasteBegins if !self.pasting => {
+                self.pasting = true;
+                keys.push(KeyPress::PasteBegin);
+            }
+            Meaning::PasteEnds if self.pasting => {
+                self.pasting = false;
+                keys.push(KeyPress::PasteEnd);
+            }
             Meaning::Pressed(key) if !self.pasting => keys.push(key),
-            Meaning::Pressed(_) | Meaning::Nothing => {}
+            Meaning::PasteBegins | Meaning::PasteEnds | Meaning::Pressed(_) | Meaning::Nothing => {}
         }
     }
 
@@ -247,6 +263,9 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"1" | b"7", b'~') => Meaning::Pressed(KeyPress::Home),
         (b"4" | b"8", b'~') => Meaning::Pressed(KeyPress::End),
         (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
+        (b"", b'Z') | (b"9;2", b'u') => Meaning::Pressed(KeyPress::CycleMode),
+        (b"5", b'~') => Meaning::Pressed(KeyPress::PageUp),
+        (b"6", b'~') => Meaning::Pressed(KeyPress::PageDown),
         // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.
         (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(KeyPress::Enter),
         // The Esc key of the kitty protocol.

@@ -50,7 +50,7 @@ pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use resumed::{LastMessages, resumed_lines};
-pub use rows::{CONTINUED_LABEL, InputRows, text_width};
+pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
 pub use shortcuts::ShortcutsCommand;
 pub use survey::{Survey, SurveyStep};
 pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};

@@ -116,3 +116,34 @@ fn sentence(message: &str) -> String {
     let stop = if message.ends_with(['.', '!', '?', ':']) { "" } else { "." };
     format!("{message}{stop}")
 }
+
+/// Returns true if `requested` (`VENDOR/NAME` or `local/NAME@PORT`) is what the user calls the
+/// model that its server calls `name`.
+pub fn is_same_model(requested: &str, name: &str) -> bool {
+    let name = name.strip_suffix(":latest").unwrap_or(name);
+    let is_name = |text: &str| text.strip_suffix(":latest").unwrap_or(text) == name;
+    let below_vendor = requested.split_once('/').map(|(_, name)| name);
+    let without_port = below_vendor.and_then(|text| text.rsplit_once('@')).map(|(name, _)| name);
+    [Some(requested), below_vendor, without_port].into_iter().flatten().any(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_keeps_the_name_that_the_user_gave() {
+        for (requested, name, is_same) in [
+            ("local/tiny.gguf", "tiny.gguf", true),
+            ("local/tiny.gguf@8081", "tiny.gguf", true),
+            ("local/small", "small:latest", true),
+            ("openrouter/a/b", "a/b", true),
+            ("m", "m", true),
+            ("auto", "gemini-2.5-pro", false),
+            ("local/tiny.gguf", "other.gguf", false),
+            ("a/b", "a", false),
+        ] {
+            assert_eq!(is_same_model(requested, name), is_same, "{requested} {name}");
+        }
+    }
+}

@@ -11,6 +11,24 @@ const NEAR: usize = 8 << 10;
 /// Maximum size, in bytes and in lines, of a prompt that stays whole on the page.
 const KEPT_BYTES: usize = 64 << 10;
 const KEPT_LINES: usize = 1000;
+/// Texts before the rows of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowLabels<'a> {
+    /// Label of the first row.
+    pub first: &'a str,
+    /// Label of a further line.
+    pub continued: &'static str,
+    /// Indent of a row that continues the row above.
+    pub folded: &'static str,
+}
+
+impl<'a> RowLabels<'a> {
+    /// Returns labels without indents.
+    pub fn new(first: &'a str) -> Self {
+        Self { first, continued: CONTINUED_LABEL, folded: "" }
+    }
+}
+
 /// Label of a further line of a prompt.
 pub const CONTINUED_LABEL: &str = ". ";
 /// Mark of rows that are not shown.
@@ -52,14 +70,14 @@ impl InputRows {
     /// Returns all lines of the text, broken between words, on at most `height` rows around the
     /// cursor.
     pub fn wrapped(
-        label: &str,
+        labels: RowLabels<'_>,
         before: &str,
         after: &str,
         (columns, height): (usize, usize),
     ) -> Self {
         let (near_before, near_after) = near(before, after);
-        let label = if near_before.len() < before.len() { MARK } else { label };
-        let mut layout = Layout::new(label, columns);
+        let first = if near_before.len() < before.len() { MARK } else { labels.first };
+        let mut layout = Layout::new(RowLabels { first, ..labels }, columns);
         layout.add(near_before);
         layout.mark_cursor();
         layout.add(near_after);
@@ -68,7 +86,7 @@ impl InputRows {
 
     /// Returns the rows of a prompt that stays on the page.
     pub fn kept(label: &str, text: &str, columns: usize) -> Self {
-        let mut layout = Layout::new(label, columns);
+        let mut layout = Layout::new(RowLabels::new(label), columns);
         layout.add(&kept_text(text));
         layout.mark_cursor();
         layout.rows
@@ -116,6 +134,8 @@ impl InputRows {
 /// Rows in progress.
 struct Layout {
     rows: InputRows,
+    continued: &'static str,
+    folded: &'static str,
     columns: usize,
     /// Length of the label of the last row, in bytes.
     label: usize,
@@ -127,17 +147,18 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(label: &str, columns: usize) -> Self {
-        let rows = InputRows { rows: vec![label.to_owned()], ..InputRows::default() };
-        let (label, width) = (label.len(), text_width(label));
-        Self { rows, columns, label, width, is_full: false, has_cursor: false }
+    fn new(labels: RowLabels<'_>, columns: usize) -> Self {
+        let RowLabels { first, continued, folded } = labels;
+        let rows = InputRows { rows: vec![first.to_owned()], ..InputRows::default() };
+        let (label, width) = (first.len(), text_width(first));
+        let (is_full, has_cursor) = (false, false);
+        Self { rows, continued, folded, columns, label, width, is_full, has_cursor }
     }
 
     fn add(&mut self, text: &str) {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
-                self.begin_row(CONTINUED_LABEL);
-                self.label = CONTINUED_LABEL.len();
+                self.begin_row(self.continued, "");
             }
             blank(line).graphemes(true).for_each(|character| self.add_character(character));
         }
@@ -151,7 +172,7 @@ impl Layout {
             return;
         }
         if self.is_full {
-            self.begin_row("");
+            self.begin_row(self.folded, "");
         } else if overflows {
             self.move_word();
         }
@@ -165,20 +186,21 @@ impl Layout {
         let row = self.row();
         let start = self.rows.rows[row][self.label..].rfind(' ').map_or(0, |blank| blank + 1);
         if start == 0 {
-            return self.begin_row("");
+            return self.begin_row(self.folded, "");
         }
         let start = self.label + start;
         let word = self.rows.rows[row].split_off(start);
-        self.begin_row(&word);
+        self.begin_row(self.folded, &word);
         if self.has_cursor && self.rows.cursor_row == row && self.rows.cursor >= start {
             self.rows.cursor_row += 1;
-            self.rows.cursor -= start;
+            self.rows.cursor = self.rows.cursor - start + self.folded.len();
         }
     }
 
-    fn begin_row(&mut self, text: &str) {
-        self.rows.rows.push(text.to_owned());
-        (self.width, self.label, self.is_full) = (text_width(text), 0, false);
+    fn begin_row(&mut self, label: &str, text: &str) {
+        let row = format!("{label}{text}");
+        (self.width, self.label, self.is_full) = (text_width(&row), label.len(), false);
+        self.rows.rows.push(row);
     }
 
     fn mark_cursor(&mut self) {

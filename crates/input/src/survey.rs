@@ -90,6 +90,18 @@ impl Survey {
         }
     }
 
+    /// Returns true if the number of an option is a complete answer to the current question.
+    pub fn takes_one_number(&self) -> bool {
+        match &self.asked {
+            Asked::Questions { questions, answers } => questions
+                .get(answers.len())
+                .is_some_and(|question| !question.multi_select && !options(question).is_empty()),
+            Asked::Fields { fields, values } => fields
+                .get(values.len())
+                .is_some_and(|field| matches!(field.kind, FieldKind::Choice(_))),
+        }
+    }
+
     /// Returns the step for several lines at once, which answer no question.
     pub fn one_line_expected() -> SurveyStep {
         SurveyStep::Again("Type an answer and press Enter; Esc declines.".to_owned())

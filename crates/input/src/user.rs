@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use pollux_protocol::{
     ApprovalMode, ExternalEditor, NoUser, Notices, Operator, PromptOutcome, PromptSource,
-    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, Severity,
+    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError, Severity,
 };
 use tokio::task::JoinHandle;
 
@@ -36,6 +36,10 @@ pub struct UserOptions {
     pub raw_output: bool,
     /// True to colour lines by their meaning.
     pub is_coloured: bool,
+    /// True if the terminal cuts rows when it becomes narrower; otherwise it folds them.
+    pub cuts_rows: bool,
+    /// Home of the user.
+    pub home: Option<PathBuf>,
     /// True to leave the editing of lines to the terminal.
     pub is_dumb: bool,
     /// Prompt that the conversation begins with.
@@ -63,6 +67,8 @@ pub struct Opening<'a> {
     pub complete_path: Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>,
     /// Stores a typed line for the history of later conversations.
     pub record: Box<dyn Fn(&str) + 'a>,
+    /// Checks that an approval mode is allowed.
+    pub check_mode: Box<dyn Fn(ApprovalMode) -> Result<(), SessionsError> + 'a>,
     /// Facts about the session.
     pub facts: &'a SessionFacts,
     /// Lines of earlier conversations, the oldest first.
@@ -90,6 +96,11 @@ impl TerminalUser {
     pub fn new(options: UserOptions) -> Self {
         let notices = Arc::new(PageNotices::new(Arc::clone(&options.notices)));
         Self { options, operator: Arc::default(), notices }
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &UserOptions {
+        &self.options
     }
 
     /// Returns the connection to the user, for questions before a session runs.
@@ -135,6 +146,7 @@ impl TerminalUser {
             is_behind: false,
             is_stopped: false,
             chosen: Chosen::default(),
+            size: terminal::size(),
         };
         let first = self.options.first_prompt.clone();
         let mut start = Start {
@@ -187,10 +199,12 @@ impl TerminalUser {
         };
         let prepare =
             |prompt| -> Preparation { tokio::spawn(session.expand(prompt, PromptSource::Typed)) };
+        event_loop.size = terminal::size();
         let opening = Opening {
             workload: Workload::new(handle.as_ref(), Box::new(prepare), facts.is_steered),
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
             record: Box::new(|prompt| session.record_prompt(prompt)),
+            check_mode: Box::new(|mode| session.check_mode(mode)),
             facts,
             earlier: session.recent_prompts(HISTORY_LINES),
             last,
@@ -198,7 +212,7 @@ impl TerminalUser {
             first_prompt: start.first_prompt,
             unsent: start.unsent,
             is_echoing: !event_loop.modes.raw,
-            size: terminal::size(),
+            size: event_loop.size,
         };
         let mut talk = begin(opening);
         event_loop.chosen = Chosen::default();

@@ -6,7 +6,8 @@
 //! goes to a buffer.
 
 use pollux_input::{
-    InputRows, Tone, TonedLine, WindowSize, WordWrap, clipboard_sequence, rows_of, text_width,
+    InputRows, RowLabels, Tone, TonedLine, WindowSize, WordWrap, clipboard_sequence, rows_of,
+    text_width,
 };
 use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
@@ -170,7 +171,7 @@ impl Page {
         } else {
             // One row is left for the line above the input.
             let room = (self.columns, self.height.saturating_sub(1));
-            InputRows::wrapped(label, before, after, room)
+            InputRows::wrapped(RowLabels::new(label), before, after, room)
         };
         self.replace(input);
     }

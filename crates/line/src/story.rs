@@ -70,7 +70,7 @@ impl Story {
         match event {
             Event::Text(text) => page.stream(text),
             Event::Citations(text) | Event::CommandOutput(text) => page.line(text),
-            Event::ModelChanged { model, .. } if !is_same_model(&self.model, model) => {
+            Event::ModelChanged { model, .. } if !narration::is_same_model(&self.model, model) => {
                 self.model.clone_from(model);
                 page.line(&format!("Model: {model}"));
             }
@@ -141,16 +141,6 @@ fn tell_end(
     }
 }
 
-/// Returns true if `requested` (`VENDOR/NAME` or `local/NAME@PORT`) is what the user calls the
-/// model that its server calls `name`.
-fn is_same_model(requested: &str, name: &str) -> bool {
-    let name = name.strip_suffix(":latest").unwrap_or(name);
-    let is_name = |text: &str| text.strip_suffix(":latest").unwrap_or(text) == name;
-    let below_vendor = requested.split_once('/').map(|(_, name)| name);
-    let without_port = below_vendor.and_then(|text| text.rsplit_once('@')).map(|(name, _)| name);
-    [Some(requested), below_vendor, without_port].into_iter().flatten().any(is_name)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -210,22 +200,6 @@ mod tests {
             duration: Duration::ZERO,
             decision: None,
         })
-    }
-
-    #[test]
-    fn a_model_keeps_the_name_that_the_user_gave() {
-        for (requested, name, is_same) in [
-            ("local/tiny.gguf", "tiny.gguf", true),
-            ("local/tiny.gguf@8081", "tiny.gguf", true),
-            ("local/small", "small:latest", true),
-            ("openrouter/a/b", "a/b", true),
-            ("m", "m", true),
-            ("auto", "gemini-2.5-pro", false),
-            ("local/tiny.gguf", "other.gguf", false),
-            ("a/b", "a", false),
-        ] {
-            assert_eq!(is_same_model(requested, name), is_same, "{requested} {name}");
-        }
     }
 
     #[test]

@@ -12,9 +12,12 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use jiff::Timestamp;
+use pollux_config::environment::names;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
 use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalUser, UserOptions};
-use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
+use pollux_protocol::{
+    Op, PromptInput, RunningSession, SessionFacts, SessionRequest, Sessions, SettingValues,
+};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
 
@@ -153,12 +156,21 @@ fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Us
         called_as: process.called_as.clone(),
         raw_output: arguments.keeps_escapes(),
         is_coloured: wants_colour(|name| environment.get(name).map(Into::into)),
+        cuts_rows: cuts_rows(|name| environment.get(name).map(Into::into)),
+        home: environment.get(names::HOME).map(PathBuf::from),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
         first_prompt: arguments.positional_prompt().or(arguments.prompt_interactive.clone()),
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
         notices: notices(),
     }
+}
+
+/// Returns true for a terminal that cuts rows when it becomes narrower: xterm, and the console of
+/// Linux. All others fold the rows.
+fn cuts_rows(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable(names::XTERM_VERSION).is_some()
+        || variable(names::TERM).is_some_and(|name| name == "linux")
 }
 
 /// Returns true for a run at a terminal without `--prompt`. A prompt in the words of the command
@@ -216,10 +228,26 @@ async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
     let session = unless_interrupted(&begun.user, signals, opening).await?;
     signals.be_patient();
     let Begun { host, user, request, .. } = begun;
-    let end = pollux_line::talk(user, &host, &request, session, signals.stream()).await;
+    let wanted = host.environment.get(names::POLLUX_TERMINAL);
+    let is_screen = uses_screen(session.as_ref(), user.options().is_dumb, wanted);
+    let stream = signals.stream();
+    let end = if is_screen {
+        pollux_tui::talk(user, &host, &request, session, stream).await
+    } else {
+        pollux_line::talk(user, &host, &request, session, stream).await
+    };
     let end = end
         .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))
+}
+
+/// Returns true if the conversation is shown on the screen, not line by line. `wanted` is the value
+/// of the environment, which has priority over the setting.
+fn uses_screen(session: &dyn RunningSession, is_dumb: bool, wanted: Option<&str>) -> bool {
+    let is_capable = cfg!(unix) && !is_dumb && !session.facts().is_for_screen_reader;
+    let setting = session.settings().get("pollux.terminal").cloned();
+    let wanted = wanted.or(setting.as_ref().and_then(Value::as_str));
+    is_capable && wanted != Some("line")
 }
 
 /// Reports effects of this run's flags that the user should know.

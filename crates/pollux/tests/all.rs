@@ -73,6 +73,7 @@ mod suite {
     mod sandbox_reading;
     #[cfg(target_os = "linux")]
     mod sandbox_systems;
+    mod screen;
     mod sessions;
     mod shell;
     mod sign_in;

@@ -98,8 +98,9 @@ impl TestHome {
     }
 
     /// Returns the whole environment of a child. It takes only `PATH` from the environment of the
-    /// test and adds an invalid API key, no colour, a trusted workspace, and retries without delay.
-    /// It does not contain the server's address; see [`Pollux::server`](crate::Pollux::server).
+    /// test and adds an invalid API key, no colour, conversations line by line, a trusted
+    /// workspace, and retries without delay. It does not contain the server's address; see
+    /// [`Pollux::server`](crate::Pollux::server).
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut pairs: Vec<(OsString, OsString)> =
             vec![("HOME".into(), self.home().into()), ("TMPDIR".into(), self.temporary().into())];
@@ -107,6 +108,8 @@ impl TestHome {
             ("LANG", "C.UTF-8"),
             ("TZ", "UTC"),
             ("NO_COLOR", "1"),
+            // Tests of the screen say so themselves.
+            ("POLLUX_TERMINAL", "line"),
             // Makes git, which tools may run, ignore the settings of the machine.
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GEMINI_API_KEY", "test-key"),

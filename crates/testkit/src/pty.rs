@@ -80,6 +80,12 @@ impl Terminal {
         text(self.display().emulator.screen())
     }
 
+    /// Returns all rows of the terminal without blanks at their ends: those that have left the top
+    /// of the screen, and those on the screen.
+    pub fn all_rows(&self) -> Vec<String> {
+        self.display().emulator.all_rows()
+    }
+
     /// Returns all bytes that the program has printed.
     pub fn transcript(&self) -> Vec<u8> {
         self.display().emulator.transcript().to_vec()

@@ -45,6 +45,7 @@ const PAGES: &[(&str, &str)] = &[
     ("models.md", include_str!("../../../docs/models.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
     ("scripting.md", include_str!("../../../docs/scripting.md")),
+    ("screen.md", include_str!("../../../docs/screen.md")),
     ("security.md", include_str!("../../../docs/security.md")),
     ("sessions.md", include_str!("../../../docs/sessions.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),

@@ -100,6 +100,8 @@ variables! {
         GEMINI_PTY_INFO: "`child_process` runs commands without a terminal.",
         TERM: "`dumb` switches colours, line editing and progress lines off.",
         NO_COLOR: "If non-empty, messages have no colour.",
+        POLLUX_TERMINAL: "Conversation at a terminal, in place of the setting `pollux.terminal`: `auto`, `screen` or `line`. Programs that drive Pollux through a terminal should set it.",
+        XTERM_VERSION: "Set by xterm, which cuts rows when its window becomes narrower; other terminals fold them.",
         DEBUG: "`true` or `1` switches debug mode on.",
         DEBUG_MODE: "`true` or `1` switches debug mode on.",
         GEMINI_SANDBOX: "`true` or the name of a sandbox to run in; `false` for none.",

@@ -39,7 +39,11 @@ fn bytes_mean_keys() {
             b"\x15\x0b\x17\x04\x7f",
             &[Key::KillLeft, Key::KillRight, Key::KillWord, Key::EndOfInput, Key::Backspace],
         ),
-        (b"\x1b[200~a\rb\tc\x04\x1b[A\x1b[201~\r", &[text("a\nb\tc"), Key::Enter]),
+        (
+            b"\x1b[200~a\rb\tc\x04\x1b[A\x1b[200~\x1b[201~\x1b[201~\r",
+            &[Key::PasteBegin, text("a\nb\tc"), Key::PasteEnd, Key::Enter],
+        ),
+        (b"\x1b[5~\x1b[6~\x1b[Z", &[Key::PageUp, Key::PageDown, Key::CycleMode]),
         (b"a\xff\xfeb\r", &[text("a\u{fffd}\u{fffd}b"), Key::Enter]),
         (b"\x1b[27u\x1b[27;1u", &[Key::Escape, Key::Escape]),
         (b"\x1b[15~\x1b[?62;22cx", &[text("x")]),
@@ -71,7 +75,8 @@ fn a_line_feed_is_the_enter_key_only_in_canonical_mode() {
 fn a_paste_has_line_ends_in_every_mode() {
     for mode in [InputMode::Canonical, InputMode::Raw] {
         let keys = KeyDecoder::default().decode(b"\x1b[200~a\nb\r\x1b[201~\r", mode);
-        assert_eq!(keys, [text("a\nb\n"), Key::Enter], "{mode:?}");
+        let expected = [Key::PasteBegin, text("a\nb\n"), Key::PasteEnd, Key::Enter];
+        assert_eq!(keys, expected, "{mode:?}");
     }
 }
 
@@ -110,9 +115,10 @@ fn an_escape_that_nothing_follows_is_a_key() {
 #[test]
 fn the_end_of_a_slow_paste_is_waited_for() {
     let mut decoder = KeyDecoder::default();
-    assert_eq!(decoder.decode(b"\x1b[200~a\x1b", InputMode::Raw), [text("a")]);
+    let keys = decoder.decode(b"\x1b[200~a\x1b", InputMode::Raw);
+    assert_eq!(keys, [Key::PasteBegin, text("a")]);
     assert!(!decoder.is_unsure());
-    assert_eq!(decoder.decode(b"[201~\r", InputMode::Raw), [Key::Enter]);
+    assert_eq!(decoder.decode(b"[201~\r", InputMode::Raw), [Key::PasteEnd, Key::Enter]);
 }
 
 #[test]
@@ -125,7 +131,8 @@ fn a_sequence_without_end_is_dropped() {
 #[test]
 fn the_end_of_a_paste_may_be_lost() {
     let mut decoder = KeyDecoder::default();
-    assert_eq!(decoder.decode(b"\x1b[200~a\r", InputMode::Raw), [text("a\n")]);
+    let keys = decoder.decode(b"\x1b[200~a\r", InputMode::Raw);
+    assert_eq!(keys, [Key::PasteBegin, text("a\n")]);
     decoder.end_paste();
     assert_eq!(decoder.decode(b"\r", InputMode::Raw), [Key::Enter]);
 }

@@ -19,7 +19,7 @@ fn one_row_shows_the_part_around_the_cursor() {
 
 /// Returns the rows on 12 columns, with the cursor.
 fn rows(before: &str, after: &str) -> Vec<String> {
-    let mut shown = InputRows::wrapped("> ", before, after, (12, 20));
+    let mut shown = InputRows::wrapped(RowLabels::new("> "), before, after, (12, 20));
     shown.rows[shown.cursor_row].insert(shown.cursor, '|');
     shown.rows
 }
@@ -48,13 +48,14 @@ fn lines_of_the_prompt_are_lines_of_the_page() {
 
 #[test]
 fn a_prompt_that_is_higher_than_the_screen_is_shown_around_the_cursor() {
-    let shown =
-        |before: &str, after: &str| InputRows::wrapped("> ", before, after, (12, 4)).rows.join("|");
+    let shown = |before: &str, after: &str| {
+        InputRows::wrapped(RowLabels::new("> "), before, after, (12, 4)).rows.join("|")
+    };
     assert_eq!(shown("1\n2\n3\n4\n5", ""), "[...]|. 3|. 4|. 5");
     assert_eq!(shown("1", "\n2\n3\n4\n5"), "> 1|. 2|. 3|[...]");
     assert_eq!(shown("1\n2\n3", "\n4\n5\n6"), "> 1|. 2|. 3|[...]");
     assert_eq!(shown("1\n2\n3\n4", "\n5\n6"), "[...]|. 3|. 4|[...]");
-    let long = InputRows::wrapped("> ", &"x".repeat(NEAR + 1), "", (12, 2000)).rows;
+    let long = InputRows::wrapped(RowLabels::new("> "), &"x".repeat(NEAR + 1), "", (12, 2000)).rows;
     assert_eq!(long[0], "[...]xxxxxx");
 }
 

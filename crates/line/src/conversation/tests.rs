@@ -173,6 +173,8 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         called_as: "pollux".to_owned(),
         raw_output: false,
         is_coloured: false,
+        cuts_rows: false,
+        home: None,
         is_dumb: false,
         first_prompt: None,
         editor: Arc::new(NoEditor),
@@ -189,6 +191,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
             tokio::spawn(async move { found })
         }),
         record: Box::new(|_| {}),
+        check_mode: Box::new(|_| Ok(())),
         facts: Box::leak(Box::new(facts)),
         earlier: Vec::new(),
         last: LastMessages::default(),

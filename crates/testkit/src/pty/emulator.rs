@@ -34,6 +34,22 @@ impl Emulator {
         self.parser.screen()
     }
 
+    /// Returns all rows, the kept rows above the screen included, without blanks at their ends.
+    pub(super) fn all_rows(&mut self) -> Vec<String> {
+        let screen = self.parser.screen_mut();
+        screen.set_scrollback(SCROLLBACK);
+        let above = screen.scrollback();
+        let (height, columns) = screen.size();
+        let mut all = Vec::new();
+        for back in (0..=above).rev() {
+            screen.set_scrollback(back);
+            let shown = if back == 0 { usize::from(height.get()) } else { 1 };
+            let rows = screen.rows(0, columns.get()).take(shown);
+            all.extend(rows.map(|row| row.trim_end().to_owned()));
+        }
+        all
+    }
+
     pub(super) fn transcript(&self) -> &[u8] {
         &self.transcript
     }
@@ -84,5 +100,13 @@ mod tests {
         assert_eq!(emulator.process(b"\x1b[6n"), b"\x1b[2;2R");
         assert_eq!(emulator.process(b"\x1b[c"), b"\x1b[?62;22c");
         assert_eq!(emulator.screen().contents().trim_end(), "ab\nc");
+    }
+
+    #[test]
+    fn rows_above_the_screen_are_kept() {
+        let mut emulator = Emulator::new(2, 10);
+        emulator.process(b"one\r\ntwo \r\nthree\r\nfour");
+        assert_eq!(emulator.all_rows(), ["one", "two", "three", "four"]);
+        assert_eq!(emulator.screen().contents().trim_end(), "three\nfour");
     }
 }

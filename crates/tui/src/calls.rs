@@ -1,0 +1,397 @@
+//! The calls of a turn as rows: one row for each call with a word for its state, and the last lines
+//! of its output. Pure.
+
+use std::time::Instant;
+
+use pollux_input::{Tone, narration, text_width};
+use pollux_protocol::plain_text::{for_terminal, one_line};
+use pollux_protocol::{
+    Call, CallId, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput, PreparedCall,
+    ToolKind,
+};
+
+use crate::clock::seconds;
+use crate::fold::{Breaks, Room, cut_to, fold};
+use crate::row::{Look, Row};
+use crate::tail::OutputTail;
+
+/// Indent of the rows below a call.
+const INDENT: usize = 4;
+/// Maximum number of rows of a change that no question has shown.
+const CHANGE_ROWS: usize = 15;
+/// Maximum number of output lines of a command that has ended.
+const COMMAND_LINES: usize = 10;
+/// Maximum number of lines of another result.
+const RESULT_LINES: usize = 6;
+
+/// The calls that have not ended, in the order of the request.
+#[derive(Debug, Default)]
+pub(crate) struct LiveCalls(Vec<LiveCall>);
+
+#[derive(Debug)]
+struct LiveCall {
+    id: CallId,
+    name: String,
+    description: String,
+    is_command: bool,
+    status: CallStatus,
+    /// Time at which it began to run.
+    since: Option<Instant>,
+    /// True if its change was shown in a question.
+    is_shown: bool,
+    output: OutputTail,
+}
+
+impl LiveCalls {
+    /// Adds a call that the model has requested.
+    pub(crate) fn request(&mut self, call: &Call) {
+        self.0.push(LiveCall::new(call));
+    }
+
+    /// Takes the description of a call.
+    pub(crate) fn prepare(&mut self, prepared: &PreparedCall) {
+        if let Some(call) = self.find(&prepared.call_id) {
+            call.name.clone_from(&prepared.display_name);
+            call.description = one_line(&for_terminal(&prepared.description));
+            call.is_command = prepared.kind == ToolKind::Execute;
+        }
+    }
+
+    /// Takes a new state of a call.
+    pub(crate) fn move_to(&mut self, id: &CallId, status: CallStatus, now: Instant) {
+        if let Some(call) = self.find(id) {
+            call.status = status;
+            if status == CallStatus::Executing {
+                call.since.get_or_insert(now);
+            }
+        }
+    }
+
+    /// Takes output of a call.
+    pub(crate) fn output(&mut self, id: &CallId, output: &LiveOutput) {
+        if let Some(call) = self.find(id) {
+            call.output.take(output);
+        }
+    }
+
+    /// Records that a question shows a call.
+    pub(crate) fn shown(&mut self, id: &CallId) {
+        if let Some(call) = self.find(id) {
+            call.is_shown = true;
+        }
+    }
+
+    /// Removes all calls.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns true if there are no calls.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the name of the only call that runs, or the number of them.
+    pub(crate) fn running(&self) -> Option<String> {
+        let mut running = self.0.iter().filter(|call| call.since.is_some());
+        let first = running.next()?;
+        Some(match running.count() {
+            0 => first.name.clone(),
+            more => format!("{} calls", more + 1),
+        })
+    }
+
+    /// Returns the rows of all calls.
+    pub(crate) fn rows(&self, cells: usize, now: Instant) -> Vec<Row> {
+        self.0.iter().flat_map(|call| call.rows(cells, now)).collect()
+    }
+
+    /// Removes a call that has ended; returns its rows.
+    pub(crate) fn finish(&mut self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+        let known = self.0.iter().position(|call| call.id == finished.call.id);
+        let call = match known {
+            Some(at) => self.0.remove(at),
+            None => LiveCall::new(&finished.call),
+        };
+        call.finished(finished, cells)
+    }
+
+    fn find(&mut self, id: &CallId) -> Option<&mut LiveCall> {
+        self.0.iter_mut().find(|call| call.id == *id)
+    }
+}
+
+impl LiveCall {
+    fn new(call: &Call) -> Self {
+        Self {
+            id: call.id.clone(),
+            name: one_line(&for_terminal(&call.name)),
+            description: String::new(),
+            is_command: false,
+            status: CallStatus::Validating,
+            since: None,
+            is_shown: false,
+            output: OutputTail::default(),
+        }
+    }
+
+    fn rows(&self, cells: usize, now: Instant) -> Vec<Row> {
+        let state = match self.status {
+            CallStatus::AwaitingApproval => "needs you".to_owned(),
+            CallStatus::Executing => {
+                let time = self.since.and_then(|since| seconds(now.duration_since(since)));
+                time.map_or("running".to_owned(), |time| format!("running {time}"))
+            }
+            _ => "waits".to_owned(),
+        };
+        let mut rows = vec![self.headline("- ", Look::Plain, &state, cells)];
+        let (lines, earlier) = self.output.shown();
+        rows.extend(count_row(earlier, "earlier", cells));
+        rows.extend(lines.iter().map(|line| output_row(Look::Plain, line, cells)));
+        rows
+    }
+
+    /// Returns the row of the call: its mark, name, description and state. The description is cut
+    /// if there is no room for all of it.
+    fn headline(&self, mark: &str, look: Look, state: &str, cells: usize) -> Row {
+        let state = format!(" · {state}");
+        let taken = text_width(mark) + text_width(&self.name) + text_width(&state) + 1;
+        let description = cut_to(&self.description, cells.saturating_sub(taken));
+        let name = cut_to(&self.name, cells.saturating_sub(text_width(mark)));
+        let row = Row::new(look, mark).with(Look::Bold, &name);
+        let row = if description.is_empty() {
+            row
+        } else {
+            row.with(Look::Plain, " ").with(Look::Plain, &description)
+        };
+        let room = cells.saturating_sub(row.width());
+        row.with(if look == Look::Red { look } else { Look::Dim }, &cut_to(&state, room))
+    }
+
+    fn finished(&self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+        let is_failed = finished.status == CallStatus::Error;
+        let (mark, look) = if is_failed { ("x ", Look::Red) } else { ("- ", Look::Plain) };
+        let mut state = match finished.status {
+            CallStatus::Error => "failed",
+            CallStatus::Cancelled if finished.decision == Some(Decision::Reject) => "refused",
+            CallStatus::Cancelled => "cancelled",
+            _ => "done",
+        }
+        .to_owned();
+        let (summary, details) = self.details(finished, cells);
+        for part in [seconds(finished.duration), summary].into_iter().flatten() {
+            state.push_str(" · ");
+            state.push_str(&part);
+        }
+        let mut rows = vec![self.headline(mark, look, &state, cells)];
+        rows.extend(details);
+        if let Some(error) = &finished.error {
+            let message = Row::new(Look::Red, narration::cut(&error.message));
+            rows.extend(fold(&message, Room::new(cells).indented(INDENT), Breaks::Words));
+        }
+        let ending = self.output.ending.as_deref().filter(|_| finished.error.is_none());
+        rows.extend(ending.map(|ending| output_row(Look::Red, ending, cells)));
+        rows
+    }
+
+    /// Returns a summary of the result in a few words, and the rows of the rest.
+    fn details(&self, finished: &FinishedCall, cells: usize) -> (Option<String>, Vec<Row>) {
+        if let Some(Display::Diff(diff)) = &finished.display {
+            let rows = if self.is_shown { Vec::new() } else { change_rows(diff, cells) };
+            return (change_size(diff), rows);
+        }
+        // The message of a failure is reported by itself.
+        if finished.error.is_some() {
+            return (None, Vec::new());
+        }
+        let text = narration::text(finished);
+        let text = text.trim_end();
+        let lines: Vec<&str> = text.lines().collect();
+        let mut rows = Vec::new();
+        match &lines[..] {
+            [] => {}
+            _ if self.is_command => {
+                let hidden = lines.len().saturating_sub(COMMAND_LINES);
+                rows.extend(count_row(hidden as u64, "earlier", cells));
+                rows.extend(
+                    lines[hidden..].iter().map(|line| output_row(Look::Plain, line, cells)),
+                );
+            }
+            [line] if text_width(line) < cells / 2 => return (Some((*line).to_owned()), rows),
+            lines => {
+                let shown = lines.iter().take(RESULT_LINES);
+                rows.extend(shown.map(|line| output_row(Look::Plain, line, cells)));
+                let more = lines.len().saturating_sub(RESULT_LINES);
+                rows.extend(count_row(more as u64, "more", cells));
+            }
+        }
+        (None, rows)
+    }
+}
+
+/// Returns the numbers of added and removed lines.
+fn change_size(diff: &FileDiff) -> Option<String> {
+    let stat = diff.diff_stat?;
+    let added = stat.model_added_lines + stat.user_added_lines;
+    let removed = stat.model_removed_lines + stat.user_removed_lines;
+    Some(format!("+{added} -{removed}"))
+}
+
+/// Returns the first rows of a change.
+fn change_rows(diff: &FileDiff, cells: usize) -> Vec<Row> {
+    let patch = &diff.file_diff;
+    let start = patch.find("@@").unwrap_or(0);
+    let lines: Vec<&str> = patch[start..].lines().collect();
+    let shown = lines.iter().take(CHANGE_ROWS);
+    let mut rows: Vec<Row> =
+        shown.map(|line| output_row(Tone::of_patch(line).into(), line, cells)).collect();
+    rows.extend(count_row(lines.len().saturating_sub(CHANGE_ROWS) as u64, "more", cells));
+    rows
+}
+
+/// Returns a line of output as one row.
+fn output_row(look: Look, line: &str, cells: usize) -> Row {
+    let line = for_terminal(line).replace('\t', "    ");
+    let room = cells.saturating_sub(INDENT);
+    Row::plain(" ".repeat(INDENT.min(cells / 2))).with(look, &cut_to(&line, room))
+}
+
+/// Returns the row about lines that are not shown; `None` if there are none.
+fn count_row(count: u64, which: &str, cells: usize) -> Option<Row> {
+    let lines = if count == 1 { "line" } else { "lines" };
+    (count > 0).then(|| output_row(Look::Dim, &format!("{count} {which} {lines}"), cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use pollux_protocol::{DiffStat, Effects, ToolError, ToolErrorKind};
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(name: &str) -> Call {
+        Call {
+            id: CallId::new("1"),
+            name: name.to_owned(),
+            args: json!({}),
+            prompt_id: "p".to_owned(),
+        }
+    }
+
+    fn calls(name: &str, description: &str, kind: ToolKind) -> LiveCalls {
+        let mut calls = LiveCalls::default();
+        calls.request(&call(name));
+        calls.prepare(&PreparedCall {
+            call_id: CallId::new("1"),
+            name: name.to_owned(),
+            display_name: name.to_owned(),
+            description: description.to_owned(),
+            kind,
+            locations: Vec::new(),
+            first_line: None,
+            effects: Effects::default(),
+            is_markdown: false,
+        });
+        calls
+    }
+
+    fn finished(name: &str, display: Option<Display>) -> FinishedCall {
+        FinishedCall {
+            call: call(name),
+            status: CallStatus::Success,
+            response: Vec::new(),
+            display,
+            error: None,
+            duration: Duration::from_secs(12),
+            decision: None,
+        }
+    }
+
+    fn texts(rows: &[Row]) -> Vec<String> {
+        rows.iter().map(Row::text).collect()
+    }
+
+    #[test]
+    fn a_running_command_shows_its_last_lines_and_its_time() {
+        let now = Instant::now();
+        let mut calls = calls("Shell", "make test", ToolKind::Execute);
+        assert_eq!(texts(&calls.rows(40, now)), ["- Shell make test · waits"]);
+        calls.move_to(&CallId::new("1"), CallStatus::Executing, now);
+        let lines: Vec<String> = (1..=9).map(|number| format!("line\t{number}\n")).collect();
+        calls.output(&CallId::new("1"), &LiveOutput::Append(lines.concat()));
+        let later = now + Duration::from_secs(3);
+        assert_eq!(
+            texts(&calls.rows(40, later)),
+            [
+                "- Shell make test · running 3 s",
+                "    4 earlier lines",
+                "    line    5",
+                "    line    6",
+                "    line    7",
+                "    line    8",
+                "    line    9",
+            ]
+        );
+        assert_eq!(texts(&calls.rows(26, later))[0], "- Shell make · running 3 s");
+    }
+
+    #[test]
+    fn a_call_that_has_ended_is_one_row_with_its_result_below() {
+        let text = |text: &str| Some(Display::Text(text.to_owned()));
+        let read = calls("ReadFile", "a.rs", ToolKind::Read)
+            .finish(&finished("ReadFile", text("3 lines")), 60);
+        assert_eq!(texts(&read), ["- ReadFile a.rs · done · 12 s · 3 lines"]);
+        let many = (1..=12).map(|number| number.to_string()).collect::<Vec<_>>().join("\n");
+        let run =
+            calls("Shell", "seq 12", ToolKind::Execute).finish(&finished("Shell", text(&many)), 60);
+        let run = texts(&run);
+        assert_eq!(run[..3], ["- Shell seq 12 · done · 12 s", "    2 earlier lines", "    3"]);
+        let mut failed = finished("Edit", None);
+        failed.status = CallStatus::Error;
+        failed.error =
+            Some(ToolError::new(ToolErrorKind::FileNotFound, "There is no a.rs.\nLook."));
+        let failed = calls("Edit", "a.rs", ToolKind::Edit).finish(&failed, 60);
+        assert_eq!(texts(&failed), ["x Edit a.rs · failed · 12 s", "    There is no a.rs...."]);
+    }
+
+    #[test]
+    fn a_change_is_shown_once() {
+        let diff = FileDiff {
+            file_diff: "--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new".to_owned(),
+            file_name: "a".to_owned(),
+            file_path: "/p/a".into(),
+            original_content: None,
+            new_content: "new".to_owned(),
+            diff_stat: Some(DiffStat {
+                model_added_lines: 1,
+                model_removed_lines: 1,
+                ..DiffStat::default()
+            }),
+            is_new_file: None,
+        };
+        let done = finished("Edit", Some(Display::Diff(Box::new(diff))));
+        let mut unseen = calls("Edit", "a", ToolKind::Edit);
+        let rows = texts(&unseen.finish(&done, 60));
+        assert_eq!(
+            rows,
+            ["- Edit a · done · 12 s · +1 -1", "    @@ -1 +1 @@", "    -old", "    +new"]
+        );
+        let mut seen = calls("Edit", "a", ToolKind::Edit);
+        seen.shown(&CallId::new("1"));
+        assert_eq!(texts(&seen.finish(&done, 60)).len(), 1);
+    }
+
+    #[test]
+    fn every_row_fits() {
+        let mut calls = calls("Shell", &"long ".repeat(40), ToolKind::Execute);
+        let now = Instant::now();
+        calls.output(&CallId::new("1"), &LiveOutput::Append("漢".repeat(100)));
+        for cells in 8..60 {
+            let all = calls.rows(cells, now);
+            assert!(all.iter().all(|row| row.width() <= cells), "{cells} {:?}", texts(&all));
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The input: the prompt that the user writes, with its pasted texts and completions.
+
+use pollux_input::{
+    Completion, EditOutcome, InputRows, KeyPress, LineEditor, RowLabels, is_command,
+};
+use pollux_protocol::{CommandSet, Live};
+use tokio::task::JoinHandle;
+
+use crate::menu::Menu;
+use crate::pastes::Pastes;
+use crate::row::{Look, Row};
+use crate::surface::Frame;
+
+/// Text of an empty input. Programs wait for it.
+pub(crate) const PLACEHOLDER: &str = "  Type your message or @path/to/file";
+
+/// Function that completes a path in the workspace.
+type CompletePath<'a> = Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>;
+
+/// The input.
+pub(crate) struct Composer<'a> {
+    editor: LineEditor,
+    pastes: Pastes,
+    commands: Live<CommandSet>,
+    complete_path: CompletePath<'a>,
+    /// Completions that are being searched.
+    pub(crate) completion: Option<Completion>,
+    /// True if the user asked for these completions.
+    is_asked: bool,
+    menu: Option<Menu>,
+}
+
+/// Result of a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ComposerStep {
+    /// The input may have changed.
+    Edited,
+    /// The prompt is complete.
+    Submitted {
+        /// Prompt with its pasted texts.
+        text: String,
+        /// Prompt with the labels of its pasted texts.
+        shown: String,
+    },
+    /// The prompt was too long and is dropped.
+    TooLong,
+    /// Ctrl-D in an empty input.
+    EndOfInput,
+    /// The screen must be cleared.
+    ClearScreen,
+    /// The prompt must be opened in the external editor.
+    ExternalEditor,
+}
+
+impl<'a> Composer<'a> {
+    /// Creates an empty input with a history, the oldest line first.
+    pub(crate) fn new(
+        commands: Live<CommandSet>,
+        complete_path: CompletePath<'a>,
+        history: &[String],
+    ) -> Self {
+        let mut editor = LineEditor::default();
+        for line in history {
+            editor.remember(line);
+        }
+        Self {
+            editor,
+            pastes: Pastes::default(),
+            commands,
+            complete_path,
+            completion: None,
+            is_asked: false,
+            menu: None,
+        }
+    }
+
+    /// Returns true if nothing is typed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.editor.is_empty()
+    }
+
+    /// Returns the prompt with its pasted texts.
+    pub(crate) fn text(&self) -> String {
+        self.pastes.expand(&self.editor.whole())
+    }
+
+    /// Removes all text.
+    pub(crate) fn clear(&mut self) {
+        self.editor.clear();
+        self.close_menu();
+    }
+
+    /// Replaces all text.
+    pub(crate) fn replace(&mut self, text: String) {
+        self.editor.replace_whole(text);
+        self.close_menu();
+    }
+
+    /// Puts a text before what is typed, on lines of its own.
+    pub(crate) fn put_before(&mut self, text: &str) {
+        let typed = self.editor.whole();
+        let whole = if typed.is_empty() { text.to_owned() } else { format!("{text}\n\n{typed}") };
+        self.replace(whole);
+    }
+
+    /// Adds a prompt to the history that was not typed.
+    pub(crate) fn remember(&mut self, line: &str) {
+        self.editor.remember(line);
+    }
+
+    /// Ends a paste whose end mark may have been lost.
+    pub(crate) fn end_paste(&mut self) {
+        if let Some(text) = self.pastes.end() {
+            self.editor.press(KeyPress::Text(text));
+        }
+    }
+
+    /// Closes the list of completions, or a search in the history; returns false if there is none.
+    pub(crate) fn close(&mut self) -> bool {
+        if self.editor.search_label().is_some() {
+            self.editor.press(KeyPress::Escape);
+            return true;
+        }
+        let had_menu = self.menu.is_some();
+        self.close_menu();
+        had_menu
+    }
+
+    fn close_menu(&mut self) {
+        (self.menu, self.completion) = (None, None);
+    }
+
+    /// Applies a key.
+    pub(crate) fn press(&mut self, key: KeyPress) -> ComposerStep {
+        match key {
+            KeyPress::PasteBegin => self.pastes.begin(),
+            KeyPress::PasteEnd => {
+                self.end_paste();
+                self.complete_name();
+            }
+            KeyPress::Text(text) if self.pastes.take(&text) => {}
+            KeyPress::Up | KeyPress::Down if self.menu.is_some() => {
+                if let Some(menu) = &mut self.menu {
+                    menu.select(key == KeyPress::Down);
+                }
+            }
+            KeyPress::Tab => self.complete(),
+            KeyPress::Enter => return self.enter(),
+            key => return self.edit(key),
+        }
+        ComposerStep::Edited
+    }
+
+    fn edit(&mut self, key: KeyPress) -> ComposerStep {
+        // The prompt is one text with line ends, in which the cursor moves.
+        let key = if key == KeyPress::Newline { KeyPress::Text("\n".to_owned()) } else { key };
+        let is_moved = match key {
+            KeyPress::Up => self.editor.line_up(),
+            KeyPress::Down => self.editor.line_down(),
+            KeyPress::Backspace => self.delete_label(),
+            _ => false,
+        };
+        if is_moved {
+            return ComposerStep::Edited;
+        }
+        let step = match self.editor.press(key) {
+            EditOutcome::EndOfInput => ComposerStep::EndOfInput,
+            EditOutcome::ClearScreen => ComposerStep::ClearScreen,
+            EditOutcome::ExternalEditor => ComposerStep::ExternalEditor,
+            EditOutcome::TooLong => ComposerStep::TooLong,
+            EditOutcome::Line | EditOutcome::Continued | EditOutcome::Submitted(_) => {
+                ComposerStep::Edited
+            }
+        };
+        self.complete_name();
+        step
+    }
+
+    fn enter(&mut self) -> ComposerStep {
+        if let Some(menu) = self.menu.take() {
+            self.editor.replace_before(menu.chosen());
+            if !is_command(&self.editor.whole()) {
+                return ComposerStep::Edited;
+            }
+        }
+        self.completion = None;
+        match self.editor.press(KeyPress::Enter) {
+            EditOutcome::Submitted(shown) => {
+                ComposerStep::Submitted { text: self.pastes.expand(&shown), shown }
+            }
+            EditOutcome::Continued => {
+                let above = self.editor.take_above();
+                self.editor.replace_before(above);
+                ComposerStep::Edited
+            }
+            EditOutcome::TooLong => ComposerStep::TooLong,
+            _ => ComposerStep::Edited,
+        }
+    }
+
+    /// Deletes the label of a pasted text left of the cursor.
+    fn delete_label(&mut self) -> bool {
+        let before = self.editor.before();
+        let Some(label) = self.pastes.label_at_end(before) else { return false };
+        let rest = before[..before.len() - label.len()].to_owned();
+        self.editor.replace_before(rest);
+        true
+    }
+
+    /// Completes the text at the cursor, or inserts the selected completion.
+    fn complete(&mut self) {
+        if let Some(menu) = self.menu.take() {
+            let chosen = menu.chosen();
+            let end = if chosen.ends_with('/') { "" } else { " " };
+            self.editor.replace_before(chosen + end);
+            return;
+        }
+        self.completion = Completion::start(&self.editor, &self.commands, &*self.complete_path);
+        self.is_asked = true;
+        if self.completion.is_none() {
+            self.editor.press(KeyPress::Tab);
+        }
+    }
+
+    /// Searches completions of the name of a command while it is typed.
+    fn complete_name(&mut self) {
+        self.close_menu();
+        let line = self.editor.only_line();
+        if line.is_some_and(|line| is_command(line) && !line.contains(char::is_whitespace)) {
+            self.completion = Completion::start(&self.editor, &self.commands, &*self.complete_path);
+            self.is_asked = false;
+        }
+    }
+
+    /// Handles the completions of the text at the cursor.
+    pub(crate) fn completed(&mut self, lines: &[String]) {
+        let Some(completion) = self.completion.take() else { return };
+        if self.is_asked
+            && let Some(text) = completion.grown(lines)
+        {
+            self.editor.replace_before(text);
+            return;
+        }
+        let typed = self.editor.before().to_owned();
+        self.menu = Menu::new(completion, lines, &typed, &self.commands.get());
+    }
+
+    /// Returns the rows of the input and of the completions below it, at most `height` of the input
+    /// and `below` of the completions.
+    pub(crate) fn frame(&self, columns: usize, height: usize, below: usize) -> Frame {
+        let search = self.editor.search_label();
+        let label = search.as_deref().unwrap_or("> ");
+        let labels = RowLabels { first: label, continued: "  ", folded: "  " };
+        let (before, after) = (self.editor.before(), self.editor.after());
+        let room = (columns, height);
+        let input = match height {
+            0..3 => InputRows::single(label, before, after, columns),
+            _ => InputRows::wrapped(labels, before, after, room),
+        };
+        let cursor = (input.cursor_row, pollux_input::text_width(input.left_of_cursor()));
+        let mut rows: Vec<Row> = input.rows.iter().map(|row| labelled(label, row)).collect();
+        if self.is_empty() && search.is_none() {
+            rows = vec![Row::new(Look::Cyan, "> ").with(Look::Dim, PLACEHOLDER)];
+            if rows[0].width() >= columns {
+                rows = vec![Row::new(Look::Cyan, "> ")];
+            }
+        }
+        let menu = self.menu.as_ref().filter(|_| below > 1);
+        rows.extend(menu.into_iter().flat_map(|menu| menu.rows(columns - 1, below)));
+        Frame { rows, cursor }
+    }
+}
+
+/// Returns a row of the input with the look of its label.
+fn labelled(label: &str, row: &str) -> Row {
+    match row.strip_prefix(label) {
+        Some(text) => Row::new(Look::Cyan, label).with(Look::Plain, text),
+        None => Row::plain(row),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn composer() -> Composer<'static> {
+        let commands = Live::new(CommandSet::new(Vec::new()));
+        Composer::new(commands, Box::new(|_| tokio::spawn(async { Vec::new() })), &[])
+    }
+
+    fn text(text: &str) -> KeyPress {
+        KeyPress::Text(text.to_owned())
+    }
+
+    fn shown(composer: &Composer<'_>, columns: usize) -> (Vec<String>, (usize, usize)) {
+        let frame = composer.frame(columns, 5, 0);
+        (frame.rows.iter().map(Row::text).collect(), frame.cursor)
+    }
+
+    #[test]
+    fn an_empty_input_shows_the_text_that_programs_wait_for() {
+        let (rows, cursor) = shown(&composer(), 80);
+        assert_eq!((rows[0].as_str(), cursor), (">   Type your message or @path/to/file", (0, 2)));
+        assert_eq!(shown(&composer(), 20).0, ["> "]);
+    }
+
+    #[test]
+    fn a_prompt_has_lines_and_the_cursor_moves_in_them() {
+        let mut composer = composer();
+        for key in [text("one 漢"), KeyPress::Newline, text("two three")] {
+            composer.press(key);
+        }
+        assert_eq!(shown(&composer, 40), (vec!["> one 漢".into(), "  two three".into()], (1, 11)));
+        composer.press(KeyPress::Up);
+        assert_eq!(shown(&composer, 40).1, (0, 8));
+        composer.press(KeyPress::Home);
+        composer.press(KeyPress::Down);
+        assert_eq!(shown(&composer, 40).1, (1, 2));
+        composer.press(KeyPress::End);
+        assert_eq!(shown(&composer, 10).0, ["> one 漢", "  two ", "  three"]);
+        let step = composer.press(KeyPress::Enter);
+        let whole = "one 漢\ntwo three".to_owned();
+        assert_eq!(step, ComposerStep::Submitted { text: whole.clone(), shown: whole });
+        assert!(composer.is_empty());
+    }
+
+    #[test]
+    fn a_backslash_continues_the_prompt() {
+        let mut composer = composer();
+        composer.press(text("one\\"));
+        assert_eq!(composer.press(KeyPress::Enter), ComposerStep::Edited);
+        composer.press(text("two"));
+        assert_eq!(composer.text(), "one\ntwo");
+    }
+
+    #[test]
+    fn a_long_paste_is_a_label_and_is_sent_whole() {
+        let mut composer = composer();
+        let pasted = "x\n".repeat(50);
+        composer.press(text("see "));
+        composer.press(KeyPress::PasteBegin);
+        composer.press(text(&pasted[..20]));
+        composer.press(text(&pasted[20..]));
+        composer.press(KeyPress::PasteEnd);
+        assert_eq!(shown(&composer, 80).0, ["> see [Pasted Text: 50 lines]"]);
+        composer.press(KeyPress::Backspace);
+        assert_eq!(shown(&composer, 80).0, ["> see "]);
+        composer.press(KeyPress::Undo);
+        let step = composer.press(KeyPress::Enter);
+        let shown = "see [Pasted Text: 50 lines]".to_owned();
+        assert_eq!(step, ComposerStep::Submitted { text: format!("see {pasted}"), shown });
+    }
+
+    #[test]
+    fn a_high_prompt_shows_the_rows_around_the_cursor() {
+        let mut composer = composer();
+        let lines: Vec<String> = (1..20).map(|number| format!("{number}\n")).collect();
+        composer.press(text(&lines.concat()));
+        let (rows, cursor) = shown(&composer, 40);
+        assert_eq!((rows.len(), rows[0].as_str(), cursor), (5, "[...]", (4, 2)));
+    }
+}

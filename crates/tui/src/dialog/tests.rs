@@ -1,0 +1,240 @@
+use std::sync::Arc;
+
+use pollux_protocol::{
+    CallId, ConfinementLevel, DiffStat, QuestionChoice, SurveyKind, SurveyOption, SurveyQuestion,
+};
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn choices() -> Vec<QuestionChoice> {
+    vec![
+        QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow once", 'y'),
+        QuestionChoice::new(QuestionOutcome::ProceedAlways, "Allow for this session", 'a'),
+        QuestionChoice::new(QuestionOutcome::ModifyWithEditor, "Modify with external editor", 'e'),
+        QuestionChoice::new(QuestionOutcome::Cancel, "No, suggest changes", 'n'),
+    ]
+}
+
+fn dialog(kind: ConfirmationKind) -> Dialog {
+    let confirmation = Confirmation { call_id: CallId::new("1"), title: String::new(), kind };
+    let subject = QuestionSubject::Call(confirmation);
+    let question = Question::new(Arc::default(), subject, choices(), Some(0));
+    Dialog::new(question, Path::new("/p"))
+}
+
+fn edit(lines: usize) -> Dialog {
+    let patch: Vec<String> = (1..=lines).map(|line| format!("\n+line {line}")).collect();
+    let patch = patch.concat();
+    dialog(ConfirmationKind::Edit {
+        path: "/p/src/a.rs".into(),
+        patch: format!("--- a\n+++ a\n@@ -0,0 +1 @@{patch}"),
+        original: None,
+        proposed: "new".to_owned(),
+        stat: DiffStat { model_added_lines: lines as u64, ..DiffStat::default() },
+        rewrite: None,
+    })
+}
+
+fn command(command: &str) -> Dialog {
+    dialog(ConfirmationKind::Execute {
+        command: command.to_owned(),
+        programs: Vec::new(),
+        commands: Vec::new(),
+        writes: Vec::new(),
+        unknown: Vec::new(),
+        starts: Vec::new(),
+        reason: None,
+        level: ConfinementLevel::None,
+        purpose: None,
+        folder: None,
+        is_background: false,
+    })
+}
+
+fn shown(dialog: &mut Dialog, size: (usize, usize), now: Instant) -> Vec<String> {
+    dialog.frame(size, now, None).rows.iter().map(Row::text).collect()
+}
+
+fn text(text: &str) -> KeyPress {
+    KeyPress::Text(text.to_owned())
+}
+
+fn outcome(step: &DialogStep) -> Option<QuestionOutcome> {
+    match step {
+        DialogStep::Reply(reply) => Some(reply.outcome),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_change_is_shown_with_its_choices() {
+    let now = Instant::now();
+    let mut dialog = edit(2);
+    assert_eq!(
+        shown(&mut dialog, (79, 24), now),
+        [
+            "! Change of src/a.rs (+2 -0):",
+            "  @@ -0,0 +1 @@",
+            "  +line 1",
+            "  +line 2",
+            "Apply this change?",
+            "● 1. Allow once",
+            "  2. Allow for this session",
+            "  3. Modify with external editor",
+            "  4. No, suggest changes (esc)",
+        ]
+    );
+    let frame = dialog.frame((79, 24), now, None);
+    assert_eq!(frame.rows[2], Row::new(Look::Green, "  +line 1"));
+    assert_eq!(frame.cursor, (5, 0));
+}
+
+#[test]
+fn digits_and_arrows_with_enter_choose() {
+    let now = Instant::now();
+    let step = |keys: &[KeyPress]| {
+        let mut dialog = edit(1);
+        shown(&mut dialog, (79, 24), now);
+        let mut steps = keys.iter().map(|key| dialog.press(key.clone(), now));
+        steps.find(|step| *step != DialogStep::Open)
+    };
+    let table = [
+        (vec![text("1")], Some(QuestionOutcome::ProceedOnce)),
+        (vec![text("2")], Some(QuestionOutcome::ProceedAlways)),
+        (vec![text("4")], Some(QuestionOutcome::Cancel)),
+        (vec![text("5")], None),
+        (vec![text("0")], None),
+        (vec![text("y")], None),
+        (vec![KeyPress::Enter], Some(QuestionOutcome::ProceedOnce)),
+        (vec![KeyPress::Down, KeyPress::Enter], Some(QuestionOutcome::ProceedAlways)),
+        (vec![KeyPress::Up, KeyPress::Enter], Some(QuestionOutcome::Cancel)),
+        (vec![KeyPress::Escape], Some(QuestionOutcome::Cancel)),
+    ];
+    for (keys, expected) in table {
+        assert_eq!(step(&keys).as_ref().and_then(outcome), expected, "{keys:?}");
+    }
+    let edit = DialogStep::Edit { name: "a.rs".to_owned(), text: "new".to_owned() };
+    assert_eq!(step(&[text("3")]), Some(edit));
+}
+
+#[test]
+fn nothing_is_approved_before_all_of_it_was_on_the_screen() {
+    let now = Instant::now();
+    let many = "echo line\n".repeat(60) + "rm -rf /";
+    let one_long = format!("echo {}; rm -rf /", "x".repeat(700));
+    for size in [(79, 24), (39, 10), (19, 5), (19, 2), (19, 1)] {
+        for make in [&many, &one_long] {
+            let mut dialog = command(make);
+            let mut all = String::new();
+            for _ in 0..2000 {
+                let rows = shown(&mut dialog, size, now);
+                assert!(rows.len() <= size.1, "{size:?}");
+                let parts = rows.iter().filter(|row| !row.starts_with("Space shows"));
+                all.extend(parts.map(|row| row.replace(' ', "")));
+                let is_seen = all.contains("4.No,suggestchanges(esc)") || dialog.is_seen();
+                let step = dialog.press(text("1"), now);
+                assert_eq!(outcome(&step).is_some(), dialog.is_seen(), "{size:?}");
+                if is_seen {
+                    break;
+                }
+                dialog.press(text(" "), now);
+            }
+            assert!(dialog.is_seen(), "{size:?}");
+            assert!(all.contains("rm-rf/"), "{size:?}");
+        }
+    }
+}
+
+#[test]
+fn every_part_is_shown_in_turn() {
+    let now = Instant::now();
+    let mut dialog = edit(50);
+    let mut seen = std::collections::BTreeSet::new();
+    while !dialog.is_seen() {
+        let rows = shown(&mut dialog, (39, 10), now);
+        seen.extend(rows.iter().filter_map(|row| row.strip_prefix("  +line ").map(str::to_owned)));
+        dialog.press(KeyPress::PageDown, now);
+    }
+    assert_eq!(seen.len(), 50);
+    // The selection stays on the screen.
+    let rows = shown(&mut dialog, (39, 10), now);
+    assert!(rows.contains(&"● 1. Allow once".to_owned()), "{rows:?}");
+    assert_eq!(rows[9], "Page Up shows earlier rows · rows 49...");
+}
+
+#[test]
+fn a_new_size_shows_the_parts_again_unless_all_were_shown() {
+    let now = Instant::now();
+    let mut dialog = edit(30);
+    shown(&mut dialog, (39, 10), now);
+    dialog.press(text(" "), now);
+    shown(&mut dialog, (39, 10), now);
+    let rows = shown(&mut dialog, (30, 10), now);
+    assert!(rows[0].starts_with("! Change"), "{rows:?}");
+    shown(&mut dialog, (39, 60), now);
+    shown(&mut dialog, (39, 10), now);
+    assert_eq!(outcome(&dialog.press(text("1"), now)), Some(QuestionOutcome::ProceedOnce));
+}
+
+#[test]
+fn keys_before_the_question_was_shown_do_not_answer_it() {
+    let now = Instant::now();
+    let later = |milliseconds| now + Duration::from_millis(milliseconds);
+    let mut dialog = edit(1);
+    assert_eq!(dialog.press(text("1"), now), DialogStep::Open);
+    assert_eq!(dialog.press(KeyPress::Escape, now), DialogStep::Open);
+    dialog.frame((79, 24), later(10), None);
+    // Read before, and only handled now.
+    for key in [KeyPress::Enter, KeyPress::Escape] {
+        assert_eq!(dialog.press(key, now), DialogStep::Open);
+    }
+    let mut dialog = edit(1);
+    dialog.frame((79, 24), later(10), Some(now));
+    assert_eq!(dialog.press(text("1"), later(200)), DialogStep::Open, "the user was typing");
+    assert_eq!(dialog.press(text("1"), later(600)), DialogStep::Open);
+    assert!(outcome(&dialog.press(text("1"), later(1200))).is_some());
+}
+
+#[test]
+fn a_plan_takes_feedback() {
+    let now = Instant::now();
+    let mut dialog =
+        dialog(ConfirmationKind::Plan { path: "/t/a.md".into(), text: "# Goal".to_owned() });
+    shown(&mut dialog, (79, 24), now);
+    dialog.press(text("use tabs"), now);
+    let rows = shown(&mut dialog, (79, 24), now);
+    assert_eq!(rows.last().unwrap(), "Feedback: use tabs");
+    let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
+    assert_eq!(reply.modification, Some(Modification::Feedback("use tabs".to_owned())));
+}
+
+#[test]
+fn questions_of_the_model_are_answered_one_by_one() {
+    let now = Instant::now();
+    let option = |label: &str| SurveyOption { label: label.to_owned(), description: String::new() };
+    let question = |kind, options: &[&str]| SurveyQuestion {
+        question: "Which?".to_owned(),
+        header: "Data".to_owned(),
+        kind,
+        options: options.iter().map(|label| option(label)).collect(),
+        multi_select: false,
+        placeholder: String::new(),
+    };
+    let mut dialog = dialog(ConfirmationKind::Questions(vec![
+        question(SurveyKind::Choice, &["SQLite", "Postgres"]),
+        question(SurveyKind::Text, &[]),
+    ]));
+    let rows = shown(&mut dialog, (79, 24), now);
+    assert_eq!(rows[..2], ["! Question (1 of 2): Data", "  Which?"]);
+    assert_eq!(dialog.press(text("2"), now), DialogStep::Open);
+    let rows = shown(&mut dialog, (79, 24), now);
+    assert_eq!(rows[0], "! Question (2 of 2): Data");
+    dialog.press(text("7"), now);
+    let frame = dialog.frame((79, 24), now, None);
+    assert_eq!(frame.rows.last().unwrap().text(), "Answer: 7");
+    assert_eq!(frame.cursor, (frame.rows.len() - 1, 9));
+    let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
+    let answers = ["Postgres", "7"].map(str::to_owned).to_vec();
+    assert_eq!(reply.modification, Some(Modification::Answers(answers)));
+}

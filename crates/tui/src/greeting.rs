@@ -1,0 +1,33 @@
+//! The first rows of a conversation.
+
+use pollux_input::{LastMessages, resumed_lines};
+use pollux_protocol::SessionFacts;
+use pollux_protocol::plain_text::{for_terminal, one_line};
+
+use crate::fold::{Breaks, Room, fold};
+use crate::row::{Look, Row};
+
+/// Keys that a new user needs.
+const HINTS: &str = "/help lists the commands   @path adds a file   !command runs it   Esc stops";
+
+/// Returns the rows about a session; `place` is its folder as it is shown.
+pub(crate) fn greeting(
+    version: &str,
+    facts: &SessionFacts,
+    last: &LastMessages,
+    place: &str,
+    is_new_user: bool,
+    cells: usize,
+) -> Vec<Row> {
+    let model = one_line(&for_terminal(&facts.model));
+    let trust = if facts.is_trusted { "" } else { " (not trusted)" };
+    let mut lines = vec![
+        Row::new(Look::Bold, format!("Pollux {version}"))
+            .with(Look::Plain, &format!(" · {model} · {place}{trust}")),
+    ];
+    if is_new_user {
+        lines.push(Row::new(Look::Dim, HINTS));
+    }
+    lines.extend(resumed_lines(facts, last).iter().map(|line| Row::plain(line.as_str())));
+    lines.iter().flat_map(|line| fold(line, Room::new(cells), Breaks::Words)).collect()
+}

@@ -1,0 +1,31 @@
+//! Conversation on the screen of a terminal.
+//!
+//! What is finished (prompts, answers, calls) is written once and belongs to the terminal, whose
+//! own scrolling, search and selection work on it. Below it are a few live rows: what is in
+//! progress, a question or the input, and the state of the session. Only they are ever written
+//! again (the module `surface`).
+//!
+//! `View` is the state between keys, events and rows; `pollux_input` waits for signals, keys, files
+//! and events. All other modules turn parts of this state into rows, and are pure. Text of models,
+//! programs and files becomes part of a row only without characters that act on a terminal.
+
+mod calls;
+mod clock;
+mod composer;
+mod dialog;
+mod flow;
+mod fold;
+mod frontend;
+mod greeting;
+mod menu;
+mod pastes;
+mod row;
+mod status;
+mod story;
+mod surface;
+mod tail;
+mod toast;
+mod view;
+
+pub use flow::answer_rows;
+pub use frontend::talk;

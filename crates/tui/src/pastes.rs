@@ -1,0 +1,110 @@
+//! Long pasted texts, which the input shows as labels. Pure.
+
+/// Maximum number of lines, and of characters, of a pasted text that is shown itself.
+const LINES: usize = 5;
+const CHARACTERS: usize = 500;
+/// Maximum size of a pasted text, in bytes.
+const LONGEST: usize = 8 << 20;
+/// Maximum number of texts that are kept, for prompts that the user takes from the history.
+const KEPT: usize = 20;
+
+/// Pasted texts with their labels.
+#[derive(Debug, Default)]
+pub(crate) struct Pastes {
+    kept: Vec<(String, String)>,
+    /// Text of the paste that arrives.
+    arriving: Option<String>,
+}
+
+impl Pastes {
+    /// Begins a paste.
+    pub(crate) fn begin(&mut self) {
+        self.arriving = Some(String::new());
+    }
+
+    /// Takes a piece of text; returns false if no paste arrives.
+    pub(crate) fn take(&mut self, text: &str) -> bool {
+        let Some(arriving) = &mut self.arriving else { return false };
+        if arriving.len() + text.len() <= LONGEST {
+            arriving.push_str(text);
+        }
+        true
+    }
+
+    /// Ends the paste; returns the text for the input: the pasted text, or its label if it is long.
+    pub(crate) fn end(&mut self) -> Option<String> {
+        let text = self.arriving.take()?;
+        let (lines, characters) = (text.lines().count(), text.chars().count());
+        if lines <= LINES && characters <= CHARACTERS {
+            return Some(text);
+        }
+        let size =
+            if lines > LINES { format!("{lines} lines") } else { format!("{characters} chars") };
+        let label = (1..=KEPT + 1)
+            .map(|number| match number {
+                1 => format!("[Pasted Text: {size}]"),
+                number => format!("[Pasted Text: {size} #{number}]"),
+            })
+            .find(|label| self.kept.iter().all(|(known, _)| known != label))?;
+        if self.kept.len() == KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push((label.clone(), text));
+        Some(label)
+    }
+
+    /// Returns the label at the end of a text.
+    pub(crate) fn label_at_end(&self, text: &str) -> Option<&str> {
+        let mut labels = self.kept.iter().map(|(label, _)| label.as_str());
+        labels.find(|label| text.ends_with(label))
+    }
+
+    /// Returns a text with the pasted texts in place of their labels.
+    pub(crate) fn expand(&self, text: &str) -> String {
+        let mut expanded = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find("[Pasted Text: ") {
+            let (before, from) = rest.split_at(at);
+            expanded.push_str(before);
+            let found = self.kept.iter().find(|(label, _)| from.starts_with(label.as_str()));
+            let (written, length) = match found {
+                Some((label, pasted)) => (pasted.as_str(), label.len()),
+                None => (&from[..1], 1),
+            };
+            expanded.push_str(written);
+            rest = &from[length..];
+        }
+        expanded + rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn paste(pastes: &mut Pastes, text: &str) -> String {
+        assert!(!pastes.take("typed"));
+        pastes.begin();
+        for piece in text.split_inclusive('\n') {
+            assert!(pastes.take(piece));
+        }
+        pastes.end().unwrap()
+    }
+
+    #[test]
+    fn a_long_text_has_a_label_and_comes_back_whole() {
+        let mut pastes = Pastes::default();
+        assert_eq!(paste(&mut pastes, "a\nb\nc\nd\ne"), "a\nb\nc\nd\ne");
+        let (first, second) = ("x\n".repeat(9), "y\n".repeat(9));
+        assert_eq!(paste(&mut pastes, &first), "[Pasted Text: 9 lines]");
+        assert_eq!(paste(&mut pastes, &second), "[Pasted Text: 9 lines #2]");
+        assert_eq!(paste(&mut pastes, &"z".repeat(501)), "[Pasted Text: 501 chars]");
+        let typed = "a [Pasted Text: 9 lines #2] b [Pasted Text: 9 lines] [Pasted Text: 7 lines]";
+        assert_eq!(pastes.expand(typed), format!("a {second} b {first} [Pasted Text: 7 lines]"));
+        assert_eq!(pastes.label_at_end("q [Pasted Text: 9 lines]"), Some("[Pasted Text: 9 lines]"));
+        assert_eq!(pastes.label_at_end("q"), None);
+        assert_eq!(pastes.end(), None);
+    }
+}

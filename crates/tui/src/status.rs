@@ -1,0 +1,205 @@
+//! The status row: what is awaited, and for how long. Pure.
+
+use std::time::{Duration, Instant};
+
+use pollux_protocol::plain_text::{for_terminal, one_line};
+use pollux_protocol::{CallStatus, Event, LiveOutput, RetryNotice};
+
+use crate::calls::LiveCalls;
+use crate::clock::seconds;
+use crate::fold::cut_to;
+use crate::row::{Look, Row};
+
+/// Interval between two changes of the row.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// State of the work, as the status row describes it.
+#[derive(Debug)]
+pub(crate) struct Status {
+    awaited: Awaited,
+    /// Time since when it is awaited.
+    since: Instant,
+    /// Subject of the model's last thought.
+    thought: String,
+    is_stopping: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Awaited {
+    /// There is no work, or the user must decide.
+    Nothing,
+    /// Files that a prompt names.
+    Files,
+    /// The first part of an answer.
+    Model,
+    /// The rest of an answer.
+    Answer,
+    Calls,
+    /// A command of the user.
+    Command,
+    Compression,
+    /// The next attempt of a request that has failed.
+    Retry {
+        reason: String,
+        attempt: String,
+        at: Instant,
+    },
+}
+
+impl Status {
+    /// Creates the state before the work.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { awaited: Awaited::Nothing, since: now, thought: String::new(), is_stopping: false }
+    }
+
+    /// Records that a command of the user begins.
+    pub(crate) fn begin_command(&mut self, now: Instant) {
+        self.set(Awaited::Command, now);
+    }
+
+    /// Records that a prompt begins, whose files may have to be read.
+    pub(crate) fn begin_prompt(&mut self, now: Instant) {
+        self.set(Awaited::Files, now);
+    }
+
+    /// Records that the work is being stopped.
+    pub(crate) fn stop(&mut self) {
+        self.is_stopping = self.awaited != Awaited::Nothing;
+    }
+
+    /// Records that there is no work.
+    pub(crate) fn end(&mut self, now: Instant) {
+        self.set(Awaited::Nothing, now);
+        self.is_stopping = false;
+    }
+
+    /// Takes an event.
+    pub(crate) fn take(&mut self, event: &Event, now: Instant) {
+        match event {
+            Event::PromptStarted | Event::TurnStarted { .. } | Event::StreamRestarted => {
+                self.thought.clear();
+                self.set(Awaited::Model, now);
+            }
+            Event::Thought(thought) => {
+                self.thought = one_line(&for_terminal(&thought.subject));
+                if self.awaited != Awaited::Answer {
+                    self.keep(Awaited::Model, now);
+                }
+            }
+            Event::Text(_) => self.keep(Awaited::Answer, now),
+            Event::CallMoved { status, .. } if !status.is_final() => {
+                let waits = *status == CallStatus::AwaitingApproval;
+                self.keep(if waits { Awaited::Nothing } else { Awaited::Calls }, now);
+            }
+            Event::CallOutput { output: LiveOutput::Input(Some(_)), .. } | Event::Question(_) => {
+                self.set(Awaited::Nothing, now);
+            }
+            Event::CallOutput { output: LiveOutput::Input(None), .. } => {
+                self.set(Awaited::Calls, now);
+            }
+            Event::CallsFinished(_) => self.set(Awaited::Model, now),
+            Event::Compressing => self.set(Awaited::Compression, now),
+            Event::Waiting(notice) => self.set(retry(notice, now), now),
+            _ => {}
+        }
+    }
+
+    /// Returns the row; `None` if nothing is awaited.
+    pub(crate) fn row(&self, calls: &LiveCalls, now: Instant, cells: usize) -> Option<Row> {
+        let thought = Some(self.thought.as_str()).filter(|thought| !thought.is_empty());
+        let what = match &self.awaited {
+            Awaited::Nothing => return None,
+            _ if self.is_stopping => return Some(Row::new(Look::Dim, cut_to("stopping", cells))),
+            Awaited::Retry { reason, attempt, at } => {
+                let left = at.saturating_duration_since(now).as_millis().div_ceil(1000);
+                let text = format!("waiting {left} s · {reason} · {attempt} · Esc stops");
+                return Some(Row::new(Look::Yellow, cut_to(&text, cells)));
+            }
+            Awaited::Files => "reading files".to_owned(),
+            Awaited::Model => thought.unwrap_or("waiting for the model").to_owned(),
+            Awaited::Answer => "writing".to_owned(),
+            Awaited::Calls => calls
+                .running()
+                .map_or("preparing calls".to_owned(), |name| format!("running {name}")),
+            Awaited::Command => "running the command".to_owned(),
+            Awaited::Compression => "compressing the conversation".to_owned(),
+        };
+        let time = seconds(now.saturating_duration_since(self.since));
+        let time = time.map_or_else(String::new, |time| format!(" · {time}"));
+        let rest = format!("{time} · Esc stops");
+        let what = cut_to(&what, cells.saturating_sub(rest.chars().count()).max(8));
+        Some(Row::new(Look::Dim, cut_to(&format!("{what}{rest}"), cells)))
+    }
+
+    /// Returns the time of the next change of the row; `None` if nothing is awaited.
+    pub(crate) fn next_change(&self, now: Instant) -> Option<Instant> {
+        if self.awaited == Awaited::Nothing {
+            return None;
+        }
+        let passed = now.saturating_duration_since(self.since).as_secs();
+        Some(self.since + SECOND * u32::try_from(passed + 1).unwrap_or(u32::MAX))
+    }
+
+    /// Sets what is awaited from now on.
+    fn set(&mut self, awaited: Awaited, now: Instant) {
+        (self.awaited, self.since) = (awaited, now);
+    }
+
+    /// Sets what is awaited; the time goes on if that is no change.
+    fn keep(&mut self, awaited: Awaited, now: Instant) {
+        if self.awaited != awaited {
+            self.set(awaited, now);
+        }
+    }
+}
+
+fn retry(notice: &RetryNotice, now: Instant) -> Awaited {
+    let RetryNotice { attempt, max_attempts, delay, reason, .. } = notice;
+    let reason = one_line(&for_terminal(reason));
+    Awaited::Retry {
+        reason: reason.trim_end_matches('.').to_owned(),
+        attempt: format!("attempt {} of {max_attempts}", attempt.saturating_add(1)),
+        at: now + *delay,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::Thought;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_row_says_what_is_awaited() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let calls = LiveCalls::default();
+        let mut status = Status::new(start);
+        let row = |status: &Status, at| status.row(&calls, at, 60).map(|row| row.text());
+        assert_eq!((row(&status, start), status.next_change(start)), (None, None));
+        status.take(&Event::PromptStarted, start);
+        assert_eq!(row(&status, start).unwrap(), "waiting for the model · Esc stops");
+        assert_eq!(row(&status, after(6)).unwrap(), "waiting for the model · 6 s · Esc stops");
+        assert_eq!(status.next_change(after(6)), Some(after(7)));
+        status.take(&Event::Thought(Thought::parse("**Looking** x")), after(7));
+        assert_eq!(row(&status, after(7)).unwrap(), "Looking · 7 s · Esc stops");
+        status.take(&Event::Text("a".to_owned()), after(8));
+        status.take(&Event::Text("b".to_owned()), after(9));
+        assert_eq!(row(&status, after(10)).unwrap(), "writing · 2 s · Esc stops");
+        let notice = RetryNotice {
+            attempt: 1,
+            max_attempts: 10,
+            delay: Duration::from_secs(4),
+            reason: "Rate limit (429).".to_owned(),
+            error_type: String::new(),
+        };
+        status.take(&Event::Waiting(notice), after(10));
+        let expected = "waiting 3 s · Rate limit (429) · attempt 2 of 10 · Esc stops";
+        assert_eq!(row(&status, after(11)).unwrap(), expected);
+        status.stop();
+        assert_eq!(row(&status, after(11)).unwrap(), "stopping");
+        status.end(after(12));
+        assert_eq!(row(&status, after(12)), None);
+    }
+}

@@ -1,0 +1,385 @@
+//! Events of the agent as rows: finished rows, which the terminal keeps, and live rows. Pure.
+
+use std::time::Instant;
+
+use pollux_input::{DescribeFailure, Tone, narration};
+use pollux_protocol::{
+    CommandOutcome, Event, PromptOutcome, Severity, Todo, TodoStatus, UsageReport,
+};
+
+use crate::calls::LiveCalls;
+use crate::flow::TextFlow;
+use crate::fold::{Breaks, Room, cut_to, fold};
+use crate::row::{Look, Row};
+use crate::status::Status;
+
+/// Message for work that was stopped.
+const CANCELLED: &str = "Request cancelled.";
+/// Message for work that ended because the user refused a call.
+const REFUSED: &str = "Not applied. Type what to do instead.";
+/// Maximum number of rows of a prompt that stay on the screen.
+const PROMPT_ROWS: usize = 40;
+
+/// Rows of the conversation.
+#[derive(Debug)]
+pub(crate) struct Story {
+    describe_failure: DescribeFailure,
+    /// Width of a row, in cells.
+    cells: usize,
+    /// Model that was named last.
+    model: String,
+    pub(crate) calls: LiveCalls,
+    pub(crate) status: Status,
+    flow: TextFlow,
+    todos: Vec<Todo>,
+    usage: Option<UsageReport>,
+    /// Finished rows that are not on the screen yet.
+    finished: Vec<Row>,
+    /// Block of the last finished row.
+    last: Block,
+    /// Message if the current work ends because it is cancelled.
+    cancelled: &'static str,
+    /// True if the model has written something since the last prompt.
+    pub(crate) has_answer: bool,
+}
+
+/// Blocks of rows, with blank rows between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Start,
+    Greeting,
+    Prompt,
+    Answer,
+    Calls,
+    Notice,
+}
+
+impl Story {
+    /// Creates a conversation with a model that is known to the user.
+    pub(crate) fn new(
+        model: String,
+        describe_failure: DescribeFailure,
+        cells: usize,
+        now: Instant,
+    ) -> Self {
+        Self {
+            describe_failure,
+            cells,
+            model,
+            calls: LiveCalls::default(),
+            status: Status::new(now),
+            flow: TextFlow::default(),
+            todos: Vec::new(),
+            usage: None,
+            finished: Vec::new(),
+            last: Block::Start,
+            cancelled: CANCELLED,
+            has_answer: false,
+        }
+    }
+
+    /// Sets the width of the rows that follow.
+    pub(crate) fn resize(&mut self, cells: usize) {
+        self.cells = cells;
+    }
+
+    /// Returns the model that was named last.
+    pub(crate) fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns the used part of the model's context, in percent, if it is known.
+    pub(crate) fn context(&self) -> Option<u64> {
+        let report = self.usage.as_ref().filter(|report| report.context > 0)?;
+        Some(report.usage.all().saturating_mul(100) / report.context)
+    }
+
+    /// Returns true if a blank row separates the live rows from those above.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.last != Block::Start
+    }
+
+    /// Returns the rows that are finished since the last call.
+    pub(crate) fn take_finished(&mut self) -> Vec<Row> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Returns the rows in progress: the answer and the calls.
+    pub(crate) fn live_rows(&self, now: Instant) -> Vec<Row> {
+        let mut rows = self.flow.rows(self.cells);
+        if !self.calls.is_empty() {
+            let blank = (!rows.is_empty() || self.needs_blank(Block::Calls)).then(Row::default);
+            rows.extend(blank);
+            rows.extend(self.calls.rows(self.cells, now));
+        }
+        rows
+    }
+
+    /// Returns the row about the to-do list; `None` if no task is open.
+    pub(crate) fn todo_row(&self) -> Option<Row> {
+        let done = self.todos.iter().filter(|todo| !todo.status.is_open()).count();
+        let current = self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
+        let current = current.or_else(|| self.todos.iter().find(|todo| todo.status.is_open()))?;
+        let text = format!("todo {done}/{} · {}", self.todos.len(), current.description);
+        Some(Row::new(Look::Dim, cut_to(&Row::plain(text).into_text(), self.cells)))
+    }
+
+    /// Adds the first rows of the conversation.
+    pub(crate) fn greet(&mut self, rows: Vec<Row>) {
+        self.last = Block::Greeting;
+        self.finished.extend(rows);
+    }
+
+    /// Adds a prompt of the user.
+    pub(crate) fn prompt(&mut self, text: &str) {
+        self.begin(Block::Prompt);
+        let mut rows = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let (mark, room) = match index {
+                0 => ("> ", Room::new(self.cells).hanging(2)),
+                _ => ("", Room::new(self.cells).indented(2)),
+            };
+            let line = line.replace('\t', "    ");
+            let row = Row::new(Look::Cyan, mark).with(Look::Plain, &line);
+            rows.extend(fold(&row, room, Breaks::Words));
+            if rows.len() > PROMPT_ROWS {
+                rows.truncate(PROMPT_ROWS);
+                let count = text.lines().count();
+                let note = format!("[prompt of {count} lines; not all of it is shown]");
+                rows.push(Row::new(Look::Dim, cut_to(&note, self.cells)));
+                break;
+            }
+        }
+        self.finished.append(&mut rows);
+        self.has_answer = false;
+    }
+
+    /// Adds a message of one or more lines.
+    pub(crate) fn notice(&mut self, look: Look, text: &str) {
+        self.begin(Block::Notice);
+        for line in text.lines() {
+            let line = line.replace('\t', "    ");
+            let indent = line.len() - line.trim_start_matches(' ').len();
+            let room = Room::new(self.cells).hanging(indent);
+            self.finished.extend(fold(&Row::new(look, line), room, Breaks::Words));
+        }
+    }
+
+    /// Records that the user refused a call, which cancels the current work.
+    pub(crate) fn call_refused(&mut self) {
+        self.cancelled = REFUSED;
+    }
+
+    /// Ends the answer in progress.
+    pub(crate) fn end_answer(&mut self) {
+        let rows = self.flow.end(self.cells);
+        self.answer(rows);
+    }
+
+    /// Takes an event.
+    pub(crate) fn tell(&mut self, event: &Event, now: Instant) {
+        self.status.take(event, now);
+        match event {
+            Event::Text(text) => {
+                let rows = self.flow.push(text, self.cells);
+                self.answer(rows);
+            }
+            Event::Question(question) => {
+                self.end_answer();
+                if let Some(id) = question.call_id() {
+                    self.calls.shown(id);
+                }
+            }
+            Event::CallRequested(call) => {
+                self.end_answer();
+                self.has_answer = true;
+                self.calls.request(call);
+            }
+            Event::CallPrepared(prepared) => self.calls.prepare(prepared),
+            Event::CallMoved { call_id, status } => self.calls.move_to(call_id, *status, now),
+            Event::CallOutput { call_id, output } => self.calls.output(call_id, output),
+            Event::CallsFinished(calls) => {
+                for call in calls {
+                    let rows = self.calls.finish(call, self.cells);
+                    self.begin(Block::Calls);
+                    self.finished.extend(rows);
+                }
+                self.calls.clear();
+            }
+            Event::TodosChanged(todos) => self.todos.clone_from(todos),
+            Event::Usage(report) => self.usage = Some(report.clone()),
+            Event::ModelChanged { model, .. } => self.model_changed(model),
+            Event::PromptEnded(outcome) => self.end_prompt(outcome),
+            event => self.tell_other(event),
+        }
+    }
+
+    fn tell_other(&mut self, event: &Event) {
+        match event {
+            Event::Citations(text) | Event::CommandOutput(text) => self.notice(Look::Plain, text),
+            Event::StreamRestarted => {
+                let text = "(The answer broke off or is unusable. It is requested again.)";
+                self.notice(Look::Dim, text);
+            }
+            Event::Notice { severity, text } => self.severe(*severity, text),
+            Event::HookMessage { message, .. } => self.notice(Look::Plain, message),
+            Event::CommandEnded(CommandOutcome::Failed(message)) => {
+                self.severe(Severity::Error, message);
+            }
+            event => {
+                if let Some(text) = narration::warning(event) {
+                    self.severe(Severity::Warning, &text);
+                }
+            }
+        }
+    }
+
+    /// Adds rows of the answer.
+    fn answer(&mut self, rows: Vec<Row>) {
+        if !self.flow.is_empty() || !rows.is_empty() {
+            self.has_answer = true;
+            // Also ends the block above for the row in progress.
+            self.separate(Block::Answer);
+        }
+        self.finished.extend(rows);
+    }
+
+    fn model_changed(&mut self, model: &str) {
+        if !narration::is_same_model(&self.model, model) {
+            model.clone_into(&mut self.model);
+            self.notice(Look::Plain, &format!("Model: {model}"));
+        }
+    }
+
+    fn severe(&mut self, severity: Severity, text: &str) {
+        match severity {
+            Severity::Info => self.notice(Look::Plain, text),
+            Severity::Warning => self.notice(Tone::Warning.into(), &format!("! {text}")),
+            Severity::Error => self.notice(Tone::Error.into(), &format!("x {text}")),
+        }
+    }
+
+    fn end_prompt(&mut self, outcome: &PromptOutcome) {
+        self.end_answer();
+        self.calls.clear();
+        let cancelled = std::mem::replace(&mut self.cancelled, CANCELLED);
+        match outcome {
+            PromptOutcome::Done => {}
+            PromptOutcome::CutOff(reason) => {
+                self.severe(Severity::Warning, &narration::cut_off(reason.as_ref()));
+            }
+            PromptOutcome::Cancelled => self.notice(Look::Plain, cancelled),
+            PromptOutcome::Stopped(reason) => {
+                self.notice(Look::Plain, &format!("Agent execution stopped: {reason}"));
+            }
+            PromptOutcome::InvalidStream(error) => self.severe(Severity::Error, &error.message),
+            failed => {
+                if let Some(message) = (self.describe_failure)(failed) {
+                    self.severe(Severity::Error, &message);
+                }
+            }
+        }
+    }
+
+    /// Begins rows of a block; the answer in progress ends before them.
+    fn begin(&mut self, block: Block) {
+        self.end_answer();
+        self.separate(block);
+    }
+
+    /// Separates a block from another one above by a blank row.
+    fn separate(&mut self, block: Block) {
+        if self.needs_blank(block) {
+            self.finished.push(Row::default());
+        }
+        self.last = block;
+    }
+
+    fn needs_blank(&self, block: Block) -> bool {
+        self.last != Block::Start && (self.last != block || block == Block::Prompt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pollux_protocol::{ApprovalMode, Usage};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn story() -> Story {
+        let describe: DescribeFailure = |outcome| match outcome {
+            PromptOutcome::LogFailed(message) => Some(message.clone()),
+            _ => None,
+        };
+        Story::new("m".to_owned(), describe, 40, Instant::now())
+    }
+
+    fn told(story: &mut Story, events: impl IntoIterator<Item = Event>) -> Vec<String> {
+        events.into_iter().for_each(|event| story.tell(&event, Instant::now()));
+        story.take_finished().iter().map(Row::text).collect()
+    }
+
+    #[test]
+    fn blocks_are_separated_by_blank_rows() {
+        let mut story = story();
+        story.prompt("one\ntwo");
+        let rows = told(
+            &mut story,
+            [
+                Event::ModelChanged { model: "m".to_owned(), reason: String::new() },
+                Event::Text("Hello".to_owned()),
+                Event::Text(" you.\n\n".to_owned()),
+                Event::Notice { severity: Severity::Warning, text: "look".to_owned() },
+                Event::ModeChanged(ApprovalMode::AutoEdit),
+                Event::Notice { severity: Severity::Error, text: "no".to_owned() },
+                Event::PromptEnded(PromptOutcome::LogFailed("The disk is full.".to_owned())),
+            ],
+        );
+        assert_eq!(
+            rows,
+            ["> one", "  two", "", "Hello you.", "", "! look", "x no", "x The disk is full."]
+        );
+        story.prompt("again");
+        assert_eq!(told(&mut story, []), ["", "> again"]);
+    }
+
+    #[test]
+    fn an_answer_in_progress_is_live_until_its_row_is_complete() {
+        let mut story = story();
+        story.prompt("p");
+        assert_eq!(told(&mut story, [Event::Text("Hello".to_owned())]), ["> p", ""]);
+        let live = story.live_rows(Instant::now());
+        assert_eq!(live.iter().map(Row::text).collect::<Vec<_>>(), ["Hello"]);
+        let end = Event::PromptEnded(PromptOutcome::Cancelled);
+        assert_eq!(told(&mut story, [end]), ["Hello", "", "Request cancelled."]);
+        assert_eq!(story.live_rows(Instant::now()), []);
+    }
+
+    #[test]
+    fn a_long_prompt_is_cut() {
+        let mut story = story();
+        story.prompt(&"line\n".repeat(100));
+        let rows = told(&mut story, []);
+        assert_eq!(rows.len(), PROMPT_ROWS + 1);
+        assert!(rows[PROMPT_ROWS].starts_with("[prompt of 100 lines"), "{rows:?}");
+    }
+
+    #[test]
+    fn the_context_and_the_tasks_are_known() {
+        let mut story = story();
+        let usage = Usage { prompt: 30, candidates: 20, total: 50, ..Usage::default() };
+        let report = UsageReport { model: "m".to_owned(), usage, context: 1000 };
+        let todo = |status, description: &str| Todo { status, description: description.to_owned() };
+        let todos = vec![
+            todo(TodoStatus::Completed, "first"),
+            todo(TodoStatus::Pending, "third"),
+            todo(TodoStatus::InProgress, "second\nline"),
+        ];
+        told(&mut story, [Event::Usage(report), Event::TodosChanged(todos)]);
+        assert_eq!(story.context(), Some(5));
+        assert_eq!(story.todo_row().unwrap().text(), "todo 1/3 · second line");
+        told(&mut story, [Event::TodosChanged(vec![todo(TodoStatus::Completed, "x")])]);
+        assert_eq!(story.todo_row(), None);
+    }
+}

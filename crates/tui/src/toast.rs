@@ -1,0 +1,59 @@
+//! A message in the status row that disappears.
+
+use std::time::{Duration, Instant};
+
+/// Time for which a message is shown, and in which the same key again has its effect.
+const SHOWN: Duration = Duration::from_secs(3);
+/// The same for the Esc key.
+const ESCAPE: Duration = Duration::from_millis(500);
+
+/// Key that has an effect when it is pressed again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Armed {
+    /// Ctrl-C ends the program.
+    Interrupt,
+    /// Ctrl-D ends the program.
+    EndOfInput,
+    /// Esc clears the prompt.
+    Escape,
+}
+
+/// A message.
+#[derive(Debug, Clone)]
+pub(crate) struct Toast {
+    text: &'static str,
+    armed: Option<Armed>,
+    end: Instant,
+}
+
+impl Toast {
+    /// Creates a message without an armed key.
+    pub(crate) fn notice(text: &'static str) -> Self {
+        Self { text, armed: None, end: Instant::now() + SHOWN }
+    }
+
+    /// Creates the message about an armed key. Programs match the texts.
+    pub(crate) fn arm(key: Armed) -> Self {
+        let (text, time) = match key {
+            Armed::Interrupt => ("Press Ctrl+C again to exit.", SHOWN),
+            Armed::EndOfInput => ("Press Ctrl+D again to exit.", SHOWN),
+            Armed::Escape => ("Press Esc again to clear prompt.", ESCAPE),
+        };
+        Self { text, armed: Some(key), end: Instant::now() + time }
+    }
+
+    /// Returns true if this key is armed.
+    pub(crate) fn arms(&self, key: Armed) -> bool {
+        self.armed == Some(key) && Instant::now() < self.end
+    }
+
+    /// Returns the text.
+    pub(crate) fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// Returns the time at which the message disappears.
+    pub(crate) fn end(&self) -> Instant {
+        self.end
+    }
+}

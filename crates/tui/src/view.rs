@@ -1,0 +1,448 @@
+//! State of the conversation on the screen, between keys and events on one side, and frames and ops
+//! on the other. It never waits.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use pollux_input::{
+    CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, Opening,
+    StopResult, Submission, TypedBytes, Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
+};
+use pollux_protocol::{
+    ApprovalMode, Envelope, Event, Op, Part, Question, QuestionId, SessionsError,
+};
+
+use crate::composer::Composer;
+use crate::dialog::Dialog;
+use crate::greeting::greeting;
+use crate::row::Look;
+use crate::story::Story;
+use crate::surface::{Narrowing, Surface};
+use crate::toast::Toast;
+
+mod answering;
+mod closing;
+mod frame;
+mod keys;
+
+/// Minimum time between two frames that no key causes.
+const FRAME: Duration = Duration::from_millis(100);
+/// Number of rows of a terminal that does not report it.
+const ROWS: u16 = 24;
+
+/// The conversation on the screen.
+pub(crate) struct View<'a> {
+    workload: Workload<'a>,
+    surface: Surface,
+    story: Story,
+    composer: Composer<'a>,
+    /// Open questions after the one that is on the screen.
+    questions: VecDeque<Question>,
+    dialog: Option<Dialog>,
+    /// Input for a command that waits for it.
+    command_input: CommandInput,
+    toast: Option<Toast>,
+    decoder: KeyDecoder,
+    /// Time at which the decoder no longer waits for the rest of an escape sequence.
+    escape_end: Option<Instant>,
+    /// Time of the last key, and of the last typed character if it was the last key.
+    last_key: Option<Instant>,
+    last_text: Option<Instant>,
+    /// Stores a typed line for the history of later conversations.
+    record: Box<dyn Fn(&str) + 'a>,
+    /// Checks that an approval mode is allowed.
+    check_mode: Box<dyn Fn(ApprovalMode) -> Result<(), SessionsError> + 'a>,
+    folder: PathBuf,
+    /// Folder as it is shown.
+    place: String,
+    mode: ApprovalMode,
+    /// Size of the terminal: columns and rows.
+    size: (usize, usize),
+    to_edit: Option<EditProposal>,
+    /// Prompt that is being worked on, as it was typed.
+    prompt: Option<String>,
+    started: Instant,
+    counts: Counts,
+    is_resumed: bool,
+    /// True after the end of input: queued prompts still run.
+    is_ending: bool,
+    over: Option<ConversationEnd>,
+    /// True if another session takes the place of this one.
+    is_replaced: bool,
+    frames: Frames,
+}
+
+/// Numbers for the end of the conversation.
+#[derive(Debug, Default)]
+struct Counts {
+    prompts: u64,
+    calls: u64,
+    tokens: u64,
+}
+
+/// Times of frames.
+#[derive(Debug, Default)]
+struct Frames {
+    /// Time of the last frame.
+    last: Option<Instant>,
+    /// True if something has changed since.
+    is_due: bool,
+    /// True if the change must be shown at once.
+    is_urgent: bool,
+}
+
+impl Frames {
+    fn change(&mut self) {
+        self.is_due = true;
+    }
+
+    fn change_at_once(&mut self) {
+        (self.is_due, self.is_urgent) = (true, true);
+    }
+
+    /// Returns the time at which a change can be shown; `None` without a change.
+    fn due(&self, now: Instant) -> Option<Instant> {
+        let next = self.last.map_or(now, |last| last + FRAME);
+        self.is_due.then_some(if self.is_urgent { now } else { next })
+    }
+}
+
+impl<'a> View<'a> {
+    /// Starts a conversation with its greeting.
+    pub(crate) fn begin(opening: Opening<'a>) -> Self {
+        let now = Instant::now();
+        let (facts, options) = (opening.facts, opening.options);
+        let size = size_of(opening.size);
+        let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
+        let commands = opening.workload.handle().commands();
+        let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
+        let cells = size.0 - 1;
+        let mut story = Story::new(facts.model.clone(), options.describe_failure, cells, now);
+        let place = frame::place(&facts.folder, options.home.as_deref());
+        let is_new_user = opening.earlier.is_empty();
+        story.greet(greeting(options.version, facts, &opening.last, &place, is_new_user, cells));
+        let mut view = Self {
+            workload: opening.workload,
+            surface: Surface::new(size, options.is_coloured, narrowing),
+            story,
+            composer,
+            questions: VecDeque::new(),
+            dialog: None,
+            command_input: CommandInput::default(),
+            toast: None,
+            decoder: KeyDecoder::default(),
+            escape_end: None,
+            last_key: None,
+            last_text: None,
+            record: opening.record,
+            check_mode: opening.check_mode,
+            folder: facts.folder.clone(),
+            place,
+            mode: facts.mode,
+            size,
+            to_edit: None,
+            prompt: None,
+            started: now,
+            counts: Counts::default(),
+            is_resumed: facts.resumed.is_some(),
+            is_ending: false,
+            over: None,
+            is_replaced: false,
+            frames: Frames { is_due: true, is_urgent: true, last: None },
+        };
+        view.take_unsent(opening.unsent);
+        if let Some(prompt) = opening.first_prompt {
+            view.composer.remember(&prompt);
+            view.submit(prompt.clone(), &prompt);
+        }
+        view
+    }
+
+    /// Continues with input from another session: starts its first prompt.
+    fn take_unsent(&mut self, unsent: Unsent) {
+        let Unsent { queue, draft, decoder } = unsent;
+        self.decoder = decoder;
+        if !draft.is_empty() {
+            self.composer.replace(draft);
+        }
+        for line in queue.into_iter().rev() {
+            self.workload.put_first(line);
+        }
+        self.go_on();
+    }
+
+    /// Takes a prompt or command; `shown` is its text on the screen.
+    fn submit(&mut self, line: String, shown: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        (self.record)(&line);
+        match self.workload.submit(line) {
+            Submission::Begun(kind) => self.begun(kind, shown),
+            Submission::Steered => self.story.notice(Look::Dim, &format!("hint: {shown}")),
+            Submission::BesideWork => self.story.prompt(shown),
+            Submission::Refused => {
+                self.toast = Some(Toast::notice("Not queued, because too much is waiting."));
+            }
+            Submission::Queued | Submission::Blank => {}
+        }
+    }
+
+    fn begun(&mut self, kind: WorkKind, shown: &str) {
+        let now = Instant::now();
+        self.story.prompt(shown);
+        match kind {
+            WorkKind::Command => self.story.status.begin_command(now),
+            WorkKind::Prompt => {
+                self.prompt = Some(shown.to_owned());
+                self.counts.prompts += 1;
+                self.story.status.begin_prompt(now);
+            }
+        }
+    }
+
+    /// Handles the end of the work: starts what waits.
+    fn go_on(&mut self) {
+        self.story.status.end(Instant::now());
+        self.prompt = None;
+        if let Some(next) = self.workload.end_together() {
+            let kind = self.workload.begin(next.clone());
+            self.begun(kind, &next);
+        } else if self.is_ending {
+            self.over = Some(ConversationEnd::Finished);
+        }
+    }
+
+    /// Stops the work; returns false if there is none, or if it is being stopped already. The
+    /// queue, and a prompt that has no answer yet, go back to the input.
+    fn stop(&mut self) -> bool {
+        match self.workload.stop() {
+            StopResult::Nothing => return false,
+            StopResult::Dropped => {
+                self.take_back();
+                self.story.notice(Look::Plain, "Request cancelled.");
+                self.go_on();
+            }
+            StopResult::Asked => {
+                self.take_back();
+                self.questions.clear();
+                self.dialog = None;
+                self.story.status.stop();
+            }
+        }
+        true
+    }
+
+    fn take_back(&mut self) {
+        let queued = self.workload.take_queue();
+        if !queued.is_empty() {
+            self.composer.put_before(&queued.join("\n\n"));
+        } else if !self.story.has_answer
+            && self.composer.is_empty()
+            && let Some(prompt) = self.prompt.take()
+        {
+            self.composer.replace(prompt);
+        }
+    }
+
+    /// Puts the next open question on the screen.
+    fn ask_next(&mut self) {
+        self.dialog = None;
+        if let Some(question) = self.questions.pop_front() {
+            self.dialog = Some(Dialog::new(question, &self.folder));
+        }
+    }
+
+    /// Removes a question that no longer needs a reply.
+    fn withdraw(&mut self, id: QuestionId) {
+        self.questions.retain(|question| question.id != id);
+        if self.dialog.as_ref().is_some_and(|dialog| dialog.question().id == id) {
+            self.ask_next();
+        }
+    }
+
+    fn set_size(&mut self, size: WindowSize) {
+        self.size = size_of(size);
+        self.story.resize(self.size.0 - 1);
+        self.surface.resize(self.size);
+        self.frames.change_at_once();
+    }
+}
+
+/// Returns columns and rows; at least two columns and one row.
+fn size_of(size: WindowSize) -> (usize, usize) {
+    (usize::from(size.columns).max(2), usize::from(size.rows.unwrap_or(ROWS)).max(1))
+}
+
+impl<'a> Interaction<'a> for View<'a> {
+    fn workload(&mut self) -> &mut Workload<'a> {
+        &mut self.workload
+    }
+
+    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
+        (self.composer.completion.as_mut(), &mut self.workload)
+    }
+
+    fn show(&mut self) -> Vec<u8> {
+        let now = Instant::now();
+        if self.frames.due(now).is_none_or(|due| due > now) {
+            return Vec::new();
+        }
+        self.frames = Frames { last: Some(now), ..Frames::default() };
+        let frame = self.frame(now);
+        self.surface.draw(self.story.take_finished(), frame)
+    }
+
+    fn leave(&mut self) -> Vec<u8> {
+        let rows = self.story.take_finished();
+        self.leave_with(rows)
+    }
+
+    fn take_over(&mut self, size: WindowSize) {
+        self.surface.forget();
+        self.set_size(size);
+    }
+
+    fn resize(&mut self, size: WindowSize) {
+        self.set_size(size);
+    }
+
+    fn over(&self) -> Option<ConversationEnd> {
+        self.over
+    }
+
+    fn take_proposal(&mut self) -> Option<EditProposal> {
+        self.to_edit.take()
+    }
+
+    fn edited(&mut self, edited: Result<Option<String>, String>) {
+        self.frames.change_at_once();
+        self.take_edited(edited);
+    }
+
+    fn interrupt(&mut self) {
+        self.frames.change_at_once();
+        self.handle_interrupt();
+    }
+
+    fn typed(&mut self, typed: &TypedBytes) {
+        self.type_bytes(typed);
+    }
+
+    fn end_of_input(&mut self) {
+        self.frames.change_at_once();
+        self.dialog = None;
+        self.questions.clear();
+        self.end();
+    }
+
+    fn escape_end(&self) -> Option<Instant> {
+        self.escape_end
+    }
+
+    fn escape_ended(&mut self) {
+        self.end_escape();
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let toast = self.toast.as_ref().map(Toast::end);
+        // A question hides the status.
+        let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
+        [self.frames.due(now), toast, status].into_iter().flatten().min()
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        self.toast.take_if(|toast| toast.end() <= now);
+        self.frames.change();
+    }
+
+    fn message(&mut self, text: &str) {
+        self.story.notice(Look::Plain, text);
+        self.frames.change();
+    }
+
+    fn completed(&mut self, lines: &[String]) {
+        self.composer.completed(lines);
+        self.frames.change_at_once();
+    }
+
+    fn prepared(&mut self, parts: Result<Vec<Part>, SessionsError>) {
+        self.frames.change_at_once();
+        if let Err(error) = self.workload.prepared(parts) {
+            self.story.notice(Look::Red, &format!("x {error}"));
+            self.go_on();
+        }
+    }
+
+    fn event(&mut self, envelope: &Envelope) {
+        let Envelope { origin, event } = envelope;
+        self.story.tell(event, Instant::now());
+        if let Some(text) = self.command_input.hear(event) {
+            self.story.notice(Look::Plain, &text);
+        }
+        match event {
+            Event::Question(question) => {
+                self.questions.push_back(Question::clone(question));
+                if self.dialog.is_none() {
+                    self.ask_next();
+                }
+                self.frames.change_at_once();
+            }
+            Event::ModeChanged(mode) => self.mode = *mode,
+            Event::SwitchRequested(_) => self.is_replaced = true,
+            Event::ForClipboard(text) => self.surface.send(&clipboard_sequence(text)),
+            Event::QuestionWithdrawn(id) => self.withdraw(*id),
+            Event::CallsFinished(calls) => self.counts.calls += calls.len() as u64,
+            Event::Usage(report) => self.counts.tokens += report.usage.all(),
+            // The event may belong to a command that ran at the same time as the prompt.
+            Event::PromptEnded(_) if self.workload.is_running(origin.prompt.as_deref()) => {
+                self.questions.clear();
+                self.dialog = None;
+                self.go_on();
+                self.frames.change_at_once();
+            }
+            _ => {}
+        }
+        self.frames.change();
+    }
+
+    fn agent_gone(&mut self) {
+        let was_asked = self.workload.is_idle();
+        if !was_asked {
+            let text = "x The agent ended without a result. This is a bug in Pollux.";
+            self.story.notice(Look::Red, text);
+        }
+        let end = if was_asked { ConversationEnd::Finished } else { ConversationEnd::AgentGone };
+        self.over = Some(end);
+    }
+
+    fn unsent(&mut self) -> Unsent {
+        let decoder = std::mem::take(&mut self.decoder);
+        Unsent { queue: self.workload.take_queue(), draft: self.composer.text(), decoder }
+    }
+
+    fn close(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8> {
+        self.say_goodbye(end, resume)
+    }
+}
+
+impl View<'_> {
+    /// Sends an op to the agent.
+    fn send(&self, op: Op) {
+        self.workload.send(op);
+    }
+
+    /// Ends the program, after the current work.
+    fn end(&mut self) {
+        self.is_ending = true;
+        if self.workload.is_idle() {
+            self.over = Some(ConversationEnd::Finished);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

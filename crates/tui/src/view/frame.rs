@@ -1,0 +1,141 @@
+//! The live rows: what is in progress, the question or the input, and the state of the session.
+
+use std::path::Path;
+use std::time::Instant;
+
+use pollux_input::InputRows;
+use pollux_protocol::ApprovalMode;
+use pollux_protocol::plain_text::{for_terminal, one_line};
+
+use super::View;
+use crate::fold::cut_to;
+use crate::row::{Look, Row};
+use crate::surface::Frame;
+
+/// Minimum height of a terminal on which blank rows separate the input.
+const HEIGHT_WITH_BLANKS: usize = 8;
+/// Minimum height of a terminal with a row about the session.
+const HEIGHT_WITH_FOOTER: usize = 6;
+/// Maximum number of queued prompts that are shown.
+const QUEUED: usize = 3;
+
+impl View<'_> {
+    /// Returns the live rows.
+    pub(super) fn frame(&mut self, now: Instant) -> Frame {
+        let (columns, height) = self.size;
+        let cells = columns - 1;
+        // A user who has just sent a prompt is not writing another one.
+        let last_key = self.last_key.filter(|_| !self.composer.is_empty());
+        let mut below = match &mut self.dialog {
+            Some(dialog) => {
+                let mut frame = dialog.frame((cells, height), now, last_key);
+                let has_room = frame.rows.len() < height;
+                if has_room && self.story.has_rows() {
+                    frame.rows.insert(0, Row::default());
+                    frame.cursor.0 += 1;
+                }
+                frame
+            }
+            None => self.input_frame(now),
+        };
+        let room = height.saturating_sub(below.rows.len());
+        let mut rows = self.story.live_rows(now);
+        rows.drain(..rows.len().saturating_sub(room));
+        let above = rows.len();
+        rows.append(&mut below.rows);
+        Frame { rows, cursor: (above + below.cursor.0, below.cursor.1) }
+    }
+
+    /// Returns the status, the queue, the input and the row about the session.
+    fn input_frame(&self, now: Instant) -> Frame {
+        let (columns, height) = self.size;
+        let cells = columns - 1;
+        let mut rows = Vec::new();
+        if height >= HEIGHT_WITH_BLANKS && self.story.has_rows() {
+            rows.push(Row::default());
+        }
+        let status = match &self.toast {
+            Some(toast) => Some(Row::new(Look::Yellow, cut_to(toast.text(), cells))),
+            None => self.story.status.row(&self.story.calls, now, cells),
+        };
+        // A terminal with a single row only has room for the input.
+        rows.extend(status.filter(|_| height > 1));
+        if height >= HEIGHT_WITH_BLANKS {
+            rows.extend(self.story.todo_row());
+            rows.extend(self.queue_rows(cells));
+        }
+        let footer = (height >= HEIGHT_WITH_FOOTER).then(|| self.footer(cells));
+        let taken = rows.len() + usize::from(footer.is_some());
+        let room = height.saturating_sub(taken).max(1);
+        let input = (height / 3).clamp(1, room);
+        let mut input = if let Some((label, before, after)) = self.command_input.row() {
+            command_frame(label, before, after, columns)
+        } else {
+            self.composer.frame(columns, input, room.saturating_sub(input))
+        };
+        let above = rows.len();
+        rows.append(&mut input.rows);
+        rows.extend(footer);
+        Frame { rows, cursor: (above + input.cursor.0, input.cursor.1) }
+    }
+
+    fn queue_rows(&self, cells: usize) -> Vec<Row> {
+        let queued: Vec<&str> = self.workload.queue().collect();
+        let mut rows: Vec<Row> = queued
+            .iter()
+            .take(QUEUED)
+            .map(|prompt| Row::new(Look::Dim, cut_to(&format!("  {}", one_line(prompt)), cells)))
+            .collect();
+        if !rows.is_empty() {
+            let title = "Queued (press \u{2191} to edit):";
+            rows.insert(0, Row::new(Look::Dim, cut_to(title, cells)));
+        }
+        let more = queued.len().saturating_sub(QUEUED);
+        if more > 0 {
+            rows.push(Row::new(Look::Dim, cut_to(&format!("  ... (+{more} more)"), cells)));
+        }
+        rows
+    }
+
+    /// Returns the row about the session. Parts that have no room are left out.
+    fn footer(&self, cells: usize) -> Row {
+        let (mode, look) = match self.mode {
+            ApprovalMode::Default => ("ask before changes", Look::Dim),
+            ApprovalMode::AutoEdit => ("auto-accept edits", Look::Dim),
+            ApprovalMode::Plan => ("plan", Look::Dim),
+            ApprovalMode::Yolo => ("YOLO: nothing is asked", Look::Yellow),
+        };
+        let context = self.story.context().map(|used| format!("context {used}%"));
+        let model = one_line(&for_terminal(self.story.model()));
+        let mut row = Row::new(look, cut_to(mode, cells));
+        for part in [context, Some(cut_to(&model, 40)), Some(self.place.clone())] {
+            let Some(part) = part else { continue };
+            let part = Row::new(Look::Dim, format!(" · {part}"));
+            if row.width() + part.width() <= cells {
+                for (look, text) in part.pieces() {
+                    row.push(look, text);
+                }
+            }
+        }
+        row
+    }
+}
+
+/// Returns the input for a command that waits for it.
+fn command_frame(label: &str, before: &str, after: &str, columns: usize) -> Frame {
+    let input = InputRows::single(label, before, after, columns);
+    let column = pollux_input::text_width(input.left_of_cursor());
+    let rows = input.rows.iter().map(|row| Row::plain(row.as_str())).collect();
+    Frame { rows, cursor: (0, column) }
+}
+
+/// Returns a folder as it is shown: with `~` for the home of the user.
+pub(super) fn place(folder: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| folder.strip_prefix(home).ok());
+    let text = match below {
+        Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Some(rest) => format!("~/{}", rest.display()),
+        None => folder.display().to_string(),
+    };
+    one_line(&for_terminal(&text))
+}

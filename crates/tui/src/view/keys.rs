@@ -1,0 +1,154 @@
+//! Keys, and what they do.
+
+use std::time::{Duration, Instant};
+
+use pollux_input::{ConversationEnd, EditProposal, InputMode, KeyPress, TypedBytes};
+use pollux_protocol::{ApprovalMode, Op};
+
+use super::View;
+use crate::composer::ComposerStep;
+use crate::row::Look;
+use crate::toast::{Armed, Toast};
+
+/// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
+/// delays the rest of a sequence, and shorter than a person needs for the next key.
+const ESCAPE: Duration = Duration::from_millis(50);
+/// Time after a character in which the Enter key is a line end of pasted text, not the end of the
+/// prompt (the rule of Gemini CLI).
+const FAST_RETURN: Duration = Duration::from_millis(30);
+
+impl View<'_> {
+    /// Handles bytes that were typed or pasted.
+    pub(super) fn type_bytes(&mut self, typed: &TypedBytes) {
+        let keys = self.decoder.decode(&typed.bytes, typed.mode);
+        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
+        self.press(keys, typed.mode, typed.at);
+    }
+
+    /// Handles the end of the wait for the rest of an escape sequence.
+    pub(super) fn end_escape(&mut self) {
+        self.escape_end = None;
+        let keys = self.decoder.end_escape();
+        self.press(keys, InputMode::Raw, Instant::now());
+    }
+
+    fn press(&mut self, keys: Vec<KeyPress>, mode: InputMode, at: Instant) {
+        for key in keys {
+            if self.over.is_some() {
+                return;
+            }
+            self.frames.change_at_once();
+            if self.dialog.is_some() {
+                let answers = self.press_in_dialog(key, at);
+                if answers {
+                    // The rest of a burst of keys must not answer the next question, or become a
+                    // prompt.
+                    (self.last_text, self.last_key) = (Some(at), None);
+                    return;
+                }
+                continue;
+            }
+            let is_fast = mode == InputMode::Raw
+                && self.last_text.is_some_and(|last| at.duration_since(last) <= FAST_RETURN);
+            self.last_key = Some(at);
+            self.last_text = matches!(key, KeyPress::Text(_) | KeyPress::PasteEnd).then_some(at);
+            let key = if key == KeyPress::Enter && is_fast { KeyPress::Newline } else { key };
+            let earlier = self.toast.take();
+            if self.command_input.is_asked() {
+                self.press_for_command(key);
+            } else {
+                self.press_in_composer(key, earlier.as_ref());
+            }
+        }
+    }
+
+    fn press_in_composer(&mut self, key: KeyPress, earlier: Option<&Toast>) {
+        match key {
+            KeyPress::CycleMode => return self.cycle_mode(),
+            KeyPress::Escape if self.composer.close() => return,
+            KeyPress::Escape => return self.escape(earlier),
+            KeyPress::Up if self.composer.is_empty() => {
+                let queued = self.workload.take_queue();
+                if !queued.is_empty() {
+                    return self.composer.put_before(&queued.join("\n\n"));
+                }
+            }
+            _ => {}
+        }
+        match self.composer.press(key) {
+            ComposerStep::Edited => {}
+            ComposerStep::Submitted { text, shown } => self.submit(text, &shown),
+            ComposerStep::TooLong => {
+                let text = "The prompt is longer than 8 MiB and was not taken.";
+                self.toast = Some(Toast::notice(text));
+            }
+            ComposerStep::EndOfInput
+                if earlier.is_some_and(|toast| toast.arms(Armed::EndOfInput)) =>
+            {
+                self.end();
+            }
+            ComposerStep::EndOfInput => self.toast = Some(Toast::arm(Armed::EndOfInput)),
+            ComposerStep::ClearScreen => self.surface.clear_screen(),
+            ComposerStep::ExternalEditor => {
+                let name = "prompt.md".to_owned();
+                self.to_edit = Some(EditProposal { name, text: self.composer.text() });
+            }
+        }
+    }
+
+    /// Handles the Esc key: stops the work, otherwise clears the prompt when it is pressed twice.
+    fn escape(&mut self, earlier: Option<&Toast>) {
+        if self.stop() || self.composer.is_empty() {
+            return;
+        }
+        if earlier.is_some_and(|toast| toast.arms(Armed::Escape)) {
+            self.composer.clear();
+        } else {
+            self.toast = Some(Toast::arm(Armed::Escape));
+        }
+    }
+
+    /// Asks for the next approval mode.
+    fn cycle_mode(&mut self) {
+        let is_allowed = |mode| (self.check_mode)(mode).is_ok();
+        let next = match self.mode {
+            ApprovalMode::Default | ApprovalMode::Yolo => ApprovalMode::AutoEdit,
+            ApprovalMode::AutoEdit if self.workload.is_idle() && is_allowed(ApprovalMode::Plan) => {
+                ApprovalMode::Plan
+            }
+            ApprovalMode::AutoEdit | ApprovalMode::Plan => ApprovalMode::Default,
+        };
+        match (self.check_mode)(next) {
+            Ok(()) => self.send(Op::SetMode(next)),
+            Err(error) => self.story.notice(Look::Yellow, &format!("! {error}")),
+        }
+    }
+
+    /// Handles Ctrl-C: clears the prompt, otherwise stops the work. A second one ends the program.
+    pub(super) fn handle_interrupt(&mut self) {
+        self.decoder.end_paste();
+        self.composer.end_paste();
+        let earlier = self.toast.take();
+        if earlier.is_some_and(|toast| toast.arms(Armed::Interrupt)) {
+            self.over = Some(ConversationEnd::Finished);
+        } else if self.dialog.is_none() && !self.composer.is_empty() {
+            self.composer.clear();
+        } else {
+            self.stop();
+            self.toast = Some(Toast::arm(Armed::Interrupt));
+        }
+    }
+
+    /// Handles a key for a command that waits for input.
+    fn press_for_command(&mut self, key: KeyPress) {
+        if key == KeyPress::Escape {
+            self.stop();
+            return;
+        }
+        // The input for a command has one line.
+        let key = if key == KeyPress::Newline { KeyPress::Enter } else { key };
+        if let Some((call_id, bytes)) = self.command_input.press(key) {
+            self.send(Op::Key { call_id, bytes });
+        }
+    }
+}
