@@ -140,6 +140,14 @@ fn the_live_rows_can_be_removed() {
 }
 
 #[test]
+fn no_row_reaches_the_last_column() {
+    let mut surface = Surface::new((40, 10), false, Narrowing::Cuts);
+    let wide = "x".repeat(60);
+    let bytes = surface.draw(rows(&[&wide]), frame(&["> "], (0, 2)));
+    assert_eq!(String::from_utf8(bytes).unwrap().matches('x').count(), 39);
+}
+
+#[test]
 fn colours_are_part_of_a_row() {
     let mut surface = Surface::new((40, 10), true, Narrowing::Cuts);
     let plain = Frame { rows: vec![Row::plain("a")], cursor: (0, 0) };

@@ -351,6 +351,14 @@ fn a_question_takes_the_place_of_the_input() {
     assert_eq!(stage.view.composer.text(), "dra");
     stage.event(Event::PromptEnded(PromptOutcome::Cancelled));
     assert!(stage.finished().contains(&"Not applied. Type what to do instead.".to_owned()));
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["go", "\r"]);
+    stage.event(question("make"));
+    stage.live();
+    agent.asked();
+    stage.burst("1 more\r");
+    assert_eq!(agent.asked(), ["ProceedOnce"]);
+    assert!(stage.view.composer.is_empty());
 }
 
 #[test]
