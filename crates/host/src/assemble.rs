@@ -13,8 +13,8 @@ use pollux_config::Environment;
 use pollux_hooks::Hooks;
 use pollux_mcp::Sampler;
 use pollux_protocol::{
-    AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoCheckpoints, NoUser,
-    Observer, Op, Operator, SessionStart, SideModels as _,
+    AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoUser, Observer, Op,
+    Operator, SessionStart, SideModels as _,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -115,6 +115,7 @@ impl Setup {
         let mut observers: Vec<Arc<dyn Observer>> =
             vec![launch.statistics.clone(), closing.clone()];
         observers.extend(self.input.request.observers.iter().cloned());
+        observers.extend(launch.state.checkpoints.iter().map(|kept| Arc::clone(kept) as _));
         observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
         let (outlet, events) = Outlet::new(session_id, observers);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
@@ -196,7 +197,7 @@ impl Setup {
                 self.places.pollux_dir().join("mcp-definitions.json"),
             )),
             inputs: Arc::default(),
-            checkpoints: Arc::new(NoCheckpoints),
+            checkpoints: state.agent_checkpoints(),
             budget: Budget::new(launch.spending.clone(), outlet.clone()),
             hooks: launch.hooks.clone(),
             retries: self.stream_retries(),

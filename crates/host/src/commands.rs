@@ -28,6 +28,7 @@ mod model;
 mod permissions;
 mod plan;
 mod policies;
+mod restore;
 mod resume;
 mod rewind;
 mod session;
@@ -80,12 +81,16 @@ fn interactive(
     let CommandSubjects { session_id, statistics, hooks, log } = subjects;
     let mut named = of_every_session(setup, state);
     named.extend(about_session(setup, state, session_id));
-    named.extend(stored_sessions(stored::Stored {
+    let stored = stored::Stored {
         setup: Arc::clone(setup),
         id: (*session_id).to_owned(),
         log: log.as_ref().map(|log| log.path().to_owned()),
         tools: Arc::clone(&state.tools),
-    }));
+    };
+    if let Some(checkpoints) = state.checkpoints.clone() {
+        named.push(Arc::new(restore::Restore { stored: stored.clone(), checkpoints }));
+    }
+    named.extend(stored_sessions(stored));
     let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
     let (memory, setup) = (Arc::clone(&state.memory), Arc::clone(setup));

@@ -14,6 +14,7 @@ mod answer_schema;
 mod assemble;
 mod auto_memory;
 mod budget;
+mod checkpoints;
 mod closing;
 pub mod commands;
 mod consent;

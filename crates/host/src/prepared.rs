@@ -51,6 +51,7 @@ impl Prepared {
         let prepared = async {
             setup.choose_local_model(&id).await;
             setup.check_decided().await?;
+            setup.check_checkpoints().await?;
             blocking(move || Self::of(setup, chosen)).await
         };
         prepared.await.map_err(|failure| failed(failure, Some(id.clone())))

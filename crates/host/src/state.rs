@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use pollux_agent::Toolset;
 use pollux_policy::Policy;
 use pollux_protocol::{ApprovalMode, Live};
+use pollux_session::SharedCheckpoints;
 use pollux_tools::{Reporter, ToolContext};
 
 use crate::custom_commands::CustomCommands;
@@ -34,6 +35,8 @@ pub(crate) struct SessionState {
     pub(crate) custom_commands: Arc<CustomCommands>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
+    /// Checkpoints of files; `None` if they are off.
+    pub(crate) checkpoints: Option<SharedCheckpoints>,
     /// True if the session is deleted when it is closed.
     pub(crate) is_deleted_at_end: Arc<AtomicBool>,
 }
@@ -54,6 +57,7 @@ impl SessionState {
             servers: Arc::new(SessionServers::new(setup, session_id)),
             custom_commands: Arc::new(CustomCommands::new(setup, &tools)),
             settings: LiveSettings::new(setup),
+            checkpoints: setup.checkpoints(session_id),
             is_deleted_at_end: Arc::default(),
             mode,
             tools,

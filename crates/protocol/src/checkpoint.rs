@@ -9,6 +9,10 @@ use crate::{CallId, Effects};
 pub struct PendingCall {
     /// The call.
     pub call_id: CallId,
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments of the call.
+    pub args: serde_json::Value,
     /// Declared effects.
     pub effects: Effects,
 }

@@ -6,6 +6,7 @@
 //! deletes sessions; [`SessionData`] is the result of resuming. [`Transcript`] reads a
 //! conversation for display. [`PromptLog`] keeps the prompts that users typed, across sessions.
 //! [`TaggedConversations`] are conversations that the user has saved under a tag.
+//! [`GitCheckpoints`] keeps the files of the project before calls change them.
 //! [`Statistics`] collects the events of a run into the figures of the JSON output.
 //!
 //! Out of scope: the conversation itself is `pollux_protocol::History`, and the agent decides how
@@ -16,6 +17,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod checkpoints;
 mod contents;
 mod elsewhere;
 mod encoder;
@@ -38,6 +40,10 @@ mod stored;
 mod tagged;
 mod transcript;
 
+pub use checkpoints::{
+    ChangedFile, CheckpointCall, CheckpointRecord, CheckpointRecords, FileChange, GitCheckpoints,
+    RepositoryError, ShadowRepository, SharedCheckpoints,
+};
 pub use elsewhere::SessionElsewhere;
 pub use error::SessionError;
 pub use figures::{ModelFigures, RecordedFigures, ToolFigures};

@@ -41,6 +41,8 @@ impl Scheduler<'_> {
 pub(super) fn pending(group: &[Ready]) -> Vec<PendingCall> {
     let call = |ready: &Ready| PendingCall {
         call_id: ready.queued.call.id.clone(),
+        name: ready.queued.call.name.clone(),
+        args: ready.queued.call.args.clone(),
         effects: ready.effects.clone(),
     };
     group.iter().map(call).collect()

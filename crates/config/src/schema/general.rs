@@ -40,7 +40,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("general.enableAutoUpdateNotification", true, "Notifies about updates.").idle(),
     boolean("general.enableNotifications", false, "Sends a terminal notification when attention is needed.").idle(),
     choice("general.notificationMethod", &["auto", "osc9", "osc777", "bell"], "auto", "Method for terminal notifications.").idle(),
-    boolean("general.checkpointing.enabled", false, "Saves checkpoints of files for `/restore`.").restart().idle(),
+    boolean("general.checkpointing.enabled", false, "Saves checkpoints of files for `/restore`.").restart(),
     boolean("general.plan.enabled", true, "Enables plan mode.").restart(),
     unset("general.plan.directory", SettingKind::Text, "Folder in the project where plans are kept.").restart(),
     boolean("general.plan.modelRouting", true, "Uses a stronger model for planning and a faster one afterwards.").idle(),

@@ -38,8 +38,6 @@ pub enum Availability {
 pub enum PlannedPart {
     /// Signing in to services of models.
     SignIn,
-    /// Commands about stored conversations.
-    Conversations,
     /// Subagents.
     Subagents,
     /// Skills.
@@ -57,7 +55,6 @@ impl PlannedPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::SignIn => "the sign-in to services",
-            Self::Conversations => "the commands about stored conversations",
             Self::Subagents => "subagents",
             Self::Skills => "skills",
             Self::Extensions => "extensions",
@@ -103,7 +100,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("privacy").dialog(),
     left_out("profile", "It serves the developers of Gemini CLI."),
     available("quit").also(&["exit"]),
-    planned("restore", PlannedPart::Conversations),
+    available("restore").remarked("Set general.checkpointing.enabled."),
     available("resume").dialog(),
     available("rewind").dialog(),
     available("settings").dialog(),

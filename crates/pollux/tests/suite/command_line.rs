@@ -180,7 +180,8 @@ fn a_folder_is_trusted_without_its_items() {
 fn configuration_without_effect_is_reported_once() {
     let stage = Stage::with([pollux_testkit::reply().text("hi")]);
     stage.home.settings(&serde_json::json!({
-        "general": {"sessionRetention": {"enabled": true}, "checkpointing": {"enabled": true}},
+        "general": {"sessionRetention": {"enabled": true}},
+        "agents": {"browser": {"headless": true}},
     }));
     stage.home.user_file("skills/release/SKILL.md", "---\nname: release\n---\n");
     stage.home.user_file("../.agents/skills/own/SKILL.md", "---\nname: own\n---\n");
@@ -195,7 +196,7 @@ fn configuration_without_effect_is_reported_once() {
         "skills (release, own, shared)",
         "subagents (reviewer)",
         "extensions (notes)",
-        "general.checkpointing.enabled",
+        "agents.browser.headless",
         "general.sessionRetention.enabled",
     ] {
         assert!(line.contains(named), "{named}: {line}");

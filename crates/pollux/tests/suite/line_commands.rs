@@ -56,7 +56,7 @@ fn commands_that_are_missing_say_so() {
         ("/mcp list", "No MCP servers configured."),
         ("/mcp auth", "No MCP servers configured with OAuth authentication."),
         ("/mcp auth x", "Error: MCP server 'x' not found."),
-        ("/restore", "/restore is not available yet:"),
+        ("/restore", "Set general.checkpointing.enabled."),
         ("/vim", "/vim is not available yet: it comes with the full-screen interface."),
         ("/corgi", "/corgi is not a command of Pollux. It is a joke."),
         ("/hlp", "Error: Unknown command: /hlp. Did you mean /help? Type /help for a list."),

@@ -32,7 +32,7 @@ fn talk() -> Talk {
     start(stage(), |program| program)
 }
 
-fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Talk {
+pub(super) fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Talk {
     let terminal = change(stage.pollux(&[])).in_terminal(ROWS, 100);
     let talk = Talk { stage, terminal };
     talk.wait_for_text("Ctrl-D quits.");
@@ -42,12 +42,12 @@ fn start(stage: Stage, change: impl FnOnce(Pollux) -> Pollux) -> Talk {
 
 impl Talk {
     /// Types a line, and waits for a text that it prints, and then for the next prompt.
-    fn say(&self, line: &str, expected: &str) {
+    pub(super) fn say(&self, line: &str, expected: &str) {
         self.say_until(line, expected, |last| last.ends_with('>'));
     }
 
     /// Types a line, waits for a question with this text, and answers it.
-    fn say_and_answer(&self, line: &str, question: &str, answer: &str) {
+    pub(super) fn say_and_answer(&self, line: &str, question: &str, answer: &str) {
         self.say_until(line, question, |last| last.starts_with("Choose 1-") && last.ends_with(':'));
         self.type_line(answer);
     }
@@ -60,7 +60,12 @@ impl Talk {
         self.wait_for_more(expected, before, is_last);
     }
 
-    fn wait_for_more(&self, expected: &str, before: usize, is_last: impl Fn(&str) -> bool) {
+    pub(super) fn wait_for_more(
+        &self,
+        expected: &str,
+        before: usize,
+        is_last: impl Fn(&str) -> bool,
+    ) {
         self.terminal.wait_for(
             |screen| {
                 let text = screen.contents();
@@ -85,12 +90,12 @@ impl Talk {
     }
 
     /// Waits for the end of the present command.
-    fn wait_for_end(&self, expected: &str) {
+    pub(super) fn wait_for_end(&self, expected: &str) {
         self.wait_for_more(expected, 0, |last| last.ends_with('>'));
     }
 
     /// Returns the prompts and answers of the last request, without its context.
-    fn last_conversation(&self) -> Vec<String> {
+    pub(super) fn last_conversation(&self) -> Vec<String> {
         let contents = self.stage.server.last_request().contents().to_vec();
         let texts = contents.iter().flat_map(texts).map(str::to_owned);
         texts.filter(|text| !text.starts_with("<session_context>")).collect()
