@@ -39,16 +39,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the commands of a session in an empty home, with a user and a trusted folder.
+/// Returns the commands of a session with a user, in a trusted folder.
 async fn commands() -> Result<CommandSet, Box<dyn Error>> {
     let home = tempfile::tempdir()?;
     let folder = home.path().join("project");
     std::fs::create_dir(&folder)?;
+    std::fs::create_dir(home.path().join(".gemini"))?;
+    // Settings without which a command does not exist.
+    let settings = r#"{"general": {"checkpointing": {"enabled": true}}}"#;
+    std::fs::write(home.path().join(".gemini/settings.json"), settings)?;
     let variables = [
         ("HOME", home.path().to_string_lossy().into_owned()),
         ("GEMINI_CLI_HOME", home.path().to_string_lossy().into_owned()),
         ("GEMINI_API_KEY", "unused".to_owned()),
         ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+        // Checkpoints need Git.
+        ("PATH", std::env::var("PATH")?),
     ];
     let variables = variables.map(|(name, value)| (name.to_owned(), value));
     let host = Host {
