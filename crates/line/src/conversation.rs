@@ -333,6 +333,7 @@ impl<'a> Interaction<'a> for Conversation<'a> {
             return;
         }
         if !self.draft.is_empty() {
+            self.completion = None;
             self.draft.clear();
         } else if earlier.is_some_and(|at| at.elapsed() < TWICE) {
             self.over = Some(ConversationEnd::Finished);

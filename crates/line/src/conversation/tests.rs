@@ -290,6 +290,17 @@ async fn a_completion_that_comes_late_changes_nothing() {
     assert_eq!(agent.asked(), ["/abx "]);
 }
 
+#[tokio::test]
+async fn a_completion_of_a_line_that_was_given_up_changes_nothing() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.type_bytes(b"/ab\t", InputMode::Raw);
+    talk.interrupt();
+    talk.completed(&["/about".to_owned()]);
+    talk.type_bytes(b"go\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["prompt go"]);
+}
+
 #[test]
 fn words_go_to_a_model_at_work_where_the_settings_say_so() {
     let agent = Agent::default();
