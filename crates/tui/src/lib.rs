@@ -1,6 +1,6 @@
 //! Conversation on the screen of a terminal.
 //!
-//! What is finished (prompts, answers, calls) is written once and belongs to the terminal, whose
+//! Finished text (prompts, answers, calls) is written once and belongs to the terminal, whose
 //! own scrolling, search and selection work on it. Below it are a few live rows: what is in
 //! progress, a question or the input, and the state of the session. Only they are ever written
 //! again (the module `surface`).

@@ -145,7 +145,7 @@ impl Status {
         (self.awaited, self.since) = (awaited, now);
     }
 
-    /// Sets what is awaited; the time goes on if that is no change.
+    /// Sets what is awaited; the time continues if that is no change.
     fn keep(&mut self, awaited: Awaited, now: Instant) {
         if self.awaited != awaited {
             self.set(awaited, now);

@@ -23,7 +23,7 @@ impl Command for Restore {
     }
 
     fn description(&self) -> &'static str {
-        "list the checkpoints, or restore the files of one: /restore CHECKPOINT"
+        "list the checkpoints of files, or restore one"
     }
 
     fn arguments(&self) -> Option<&str> {

@@ -49,8 +49,8 @@ impl Command for Compress {
     }
 }
 
-/// `/clear`. The session stays stored. A client that opens its sessions itself goes on in the same
-/// one.
+/// `/clear`. The session stays stored. A client that opens its sessions itself continues in the
+/// same one.
 pub(super) struct Clear(pub(super) Stored);
 
 #[async_trait]

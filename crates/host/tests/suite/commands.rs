@@ -14,10 +14,12 @@ const OWN: [&str; 2] = ["mode", "shell"];
 /// Maximum length of a description, so that a line of the list has at most 80 columns.
 const LONGEST: usize = 60;
 
-/// Returns the commands of a session with a user in a trusted folder.
+/// Returns the commands of a session with a user in a trusted folder, with the settings that some
+/// commands need.
 async fn commands() -> CommandSet {
     let stage = Stage::new();
-    let folder = stage.folder("shop", &json!({}), ("GEMINI.md", ""));
+    let settings = json!({"general": {"checkpointing": {"enabled": true}}});
+    let folder = stage.folder("shop", &settings, ("GEMINI.md", ""));
     let talk = stage.open(SessionRequest::new(folder), &Arc::default()).await;
     let commands = CommandSet::clone(&talk.handle.commands().get());
     talk.close().await;
