@@ -52,7 +52,7 @@ pub fn is_undecided(options: &ModelsOptions) -> bool {
     let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
     options.replay.is_none()
         && default_vendor(options).is_none()
-        && route(&options.startup_model, &configs, &nobody).is_geminis()
+        && route(&options.startup_model, &configs, &nobody).is_gemini_api()
 }
 
 /// Returns a notice for the user if the startup model is requested with `GEMINI_API_KEY` although
@@ -62,7 +62,7 @@ pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
     let notice = auth::replacement_notice(settings, environment)?;
     let configs = ModelConfigs::new(options.settings.value("modelConfigs"));
     let startup = route(&options.startup_model, &configs, &defaults(options));
-    (options.replay.is_none() && startup.is_geminis()).then_some(notice)
+    (options.replay.is_none() && startup.is_gemini_api()).then_some(notice)
 }
 
 /// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires
@@ -127,7 +127,7 @@ fn services(
 ) -> Result<Services, ModelError> {
     let services = Services::new(Wiring::new(options), Arc::clone(configs), sign_in(options));
     let route: Route = route(&options.startup_model, configs, defaults);
-    if route.is_geminis() && default_vendor(options).is_none() {
+    if route.is_gemini_api() && default_vendor(options).is_none() {
         return Err(undecided(options, &[]));
     }
     services.check(&route)?;

@@ -53,6 +53,16 @@ pub struct Vendor {
     pub name: String,
     /// Wire format of the vendor: a folder of this crate.
     pub dialect: String,
+    /// Family of the vendor's models.
+    #[serde(default)]
+    pub family: Family,
+    /// Vendor part of the models' names in the price tables, if it is not the id. Empty for the
+    /// price list of the Gemini API, whose names have no such part.
+    #[serde(default)]
+    pub price_list: Option<String>,
+    /// Folder of the models in the paths of requests, for dialects whose paths name the model.
+    #[serde(default)]
+    pub models_path: Option<String>,
     /// Address that paths such as `/chat/completions` are appended to.
     pub base_url: String,
     /// Environment variable that replaces the address.
@@ -98,6 +108,18 @@ pub struct Vendor {
     /// Deviations of the vendor from its dialect.
     #[serde(default)]
     pub quirks: Quirks,
+}
+
+/// Family of models, whoever serves them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Google's Gemini models: the abbreviations, limits and configurations that come with the
+    /// program are for them.
+    Gemini,
+    /// Any other models.
+    #[default]
+    Other,
 }
 
 /// Method of signing requests.
@@ -220,6 +242,16 @@ impl ReasoningKey {
 }
 
 impl Vendor {
+    /// Returns the vendor part of the models' names in the price tables.
+    pub fn price_list(&self) -> &str {
+        self.price_list.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Returns the name of one of the vendor's models as `--model` accepts it.
+    pub fn full_name(&self, model: &str) -> String {
+        if self.id == GEMINI { model.to_owned() } else { format!("{}/{model}", self.id) }
+    }
+
     /// Returns the known properties of a model; the default for an unknown model.
     pub fn facts(&self, model: &str) -> ModelFacts {
         let known = self.models.iter().find(|(pattern, _)| matches(pattern, model));
@@ -263,10 +295,7 @@ pub(crate) fn all() -> &'static [Vendor] {
 pub fn model_names() -> impl Iterator<Item = String> {
     let listed = all().iter().flat_map(|vendor| {
         let names = vendor.models.keys().filter(|name| !name.contains('*'));
-        names.map(|name| match vendor.id.as_str() {
-            GEMINI => name.clone(),
-            id => format!("{id}/{name}"),
-        })
+        names.map(|name| vendor.full_name(name))
     });
     names::ABBREVIATIONS.into_iter().map(str::to_owned).chain(listed)
 }

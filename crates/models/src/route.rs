@@ -1,6 +1,6 @@
 //! Mapping of the requested name to a vendor and a model. Pure.
 
-use crate::catalog::{self, GEMINI, Vendor};
+use crate::catalog::{self, Family, GEMINI, Vendor};
 use crate::configs::{ModelConfigs, Purpose};
 use crate::names;
 
@@ -26,9 +26,15 @@ impl Route {
         Self::Vendor { id, name: Some(name.into()), alias: None }
     }
 
-    /// True if the configurations that come with the program apply to the target.
-    pub(crate) fn is_geminis(&self) -> bool {
+    /// True if the target is the vendor that needs a sign-in to Google.
+    pub(crate) fn is_gemini_api(&self) -> bool {
         matches!(self, Self::Vendor { id, .. } if *id == GEMINI)
+    }
+
+    /// True if the target is a Gemini model: the abbreviations and configurations that come with
+    /// the program apply to it.
+    pub(crate) fn is_geminis(&self) -> bool {
+        matches!(self, Self::Vendor { id, .. } if family(id) == Family::Gemini)
     }
 }
 
@@ -52,7 +58,10 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
         return Route::to(GEMINI, alias(gemini, configs));
     }
     if let Some((id, name)) = catalog::split(name) {
-        return Route::to(id, name);
+        return match family(id) {
+            Family::Gemini => Route::to(id, alias(name, configs)),
+            Family::Other => Route::to(id, name),
+        };
     }
     let known = configs.knows(name);
     if known
@@ -61,7 +70,7 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
     {
         return Route::Vendor { id, name: Some(model.to_owned()), alias: Some(name.to_owned()) };
     }
-    if defaults.vendor != GEMINI {
+    if family(defaults.vendor) != Family::Gemini {
         // Names that mean Gemini models mean the vendor's default here.
         let stands_for_another = known || names::is_auto(name) || names::resolve(name) != name;
         let name = (!stands_for_another).then(|| name.to_owned());
@@ -69,8 +78,13 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
     }
     match defaults.bare.iter().find(|vendor| !known && vendor.knows(name)) {
         Some(vendor) => Route::to(&vendor.id, name),
-        None => Route::to(GEMINI, alias(name, configs)),
+        None => Route::to(defaults.vendor, alias(name, configs)),
     }
+}
+
+/// Returns the family of a vendor's models.
+fn family(id: &str) -> Family {
+    catalog::vendor(id).map(|vendor| vendor.family).unwrap_or_default()
 }
 
 /// Returns the name to request in a side call: the alias of the configuration, unless the vendor of

@@ -9,7 +9,7 @@ use pollux_protocol::{
 use url::Url;
 
 use crate::auth::{self, SignInContext};
-use crate::catalog::{self, SignIn, Vendor};
+use crate::catalog::{self, Family, SignIn, Vendor};
 use crate::configs::ModelConfigs;
 use crate::dialect::{BuiltModel, Connection, DialectClient};
 use crate::endpoint::{Endpoint, custom_address};
@@ -198,21 +198,20 @@ impl Services {
 
 /// Returns the models of a vendor that its entry or the price table names.
 fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListing> {
-    let is_geminis = vendor.sign_in == SignIn::Google;
-    let billed = if is_geminis { "" } else { &*vendor.id };
+    let billed = vendor.price_list();
     let known = vendor.models.keys().map(String::as_str).filter(|name| !name.contains('*'));
     let mut seen = HashSet::new();
     let names = known.chain(prices.names(billed)).filter(|name| seen.insert(*name));
     let listing = |name: &str| {
         let facts = vendor.facts(name);
-        let limits = if is_geminis {
-            names::limits(name)
-        } else {
-            let context = facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT);
-            crate::openai::limits(context)
+        let limits = match vendor.family {
+            Family::Gemini => names::limits(name),
+            Family::Other => {
+                crate::openai::limits(facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT))
+            }
         };
         ModelListing {
-            name: if is_geminis { name.to_owned() } else { format!("{}/{name}", vendor.id) },
+            name: vendor.full_name(name),
             vendor: vendor.name.clone(),
             limits,
             abilities: Abilities {

@@ -47,6 +47,16 @@ fn the_page_about_models_has_every_vendor() {
 }
 
 #[test]
+fn names_and_prices_of_the_gemini_api_have_no_vendor() {
+    let gemini = vendor(GEMINI).unwrap();
+    assert_eq!((gemini.full_name("m").as_str(), gemini.price_list()), ("m", ""));
+    assert_eq!(gemini.family, Family::Gemini);
+    let groq = vendor("groq").unwrap();
+    assert_eq!((groq.full_name("m").as_str(), groq.price_list()), ("groq/m", "groq"));
+    assert_eq!(groq.family, Family::Other);
+}
+
+#[test]
 fn patterns() {
     for (pattern, name, expected) in [
         ("gpt-5*", "gpt-5", true),

@@ -113,6 +113,10 @@ impl Model for GeminiModel {
         &self.name
     }
 
+    fn vendor(&self) -> &str {
+        self.service.connection.vendor.price_list()
+    }
+
     fn tuning(&self, request: &ModelRequest) -> Tuning {
         self.usual_settings(request).map(|settings| settings.tuning()).unwrap_or_default()
     }

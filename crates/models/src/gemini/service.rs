@@ -38,10 +38,14 @@ impl Method {
         }
     }
 
-    /// Returns the path of this method for a model.
-    fn path(self, model: &str) -> String {
-        let folder = if model.starts_with("tunedModels/") { "" } else { "models/" };
-        format!("{folder}{model}:{}", self.as_str())
+    /// Returns the path of this method for a model. Models are in `folder`, unless their name
+    /// contains another one.
+    fn path(self, folder: &str, model: &str) -> String {
+        let method = self.as_str();
+        if folder.is_empty() || model.starts_with("tunedModels/") {
+            return format!("{model}:{method}");
+        }
+        format!("{folder}/{model}:{method}")
     }
 }
 
@@ -59,7 +63,8 @@ impl Service {
     /// Creates the request for a method.
     pub(super) fn call<'a>(&'a self, call: MethodCall<'a>) -> Call<'a> {
         let MethodCall { method, model, body, max_attempts, on_retry, cancel } = call;
-        let path = method.path(model);
+        let folder = self.connection.vendor.models_path.as_deref().unwrap_or_default();
+        let path = method.path(folder, model);
         let mut request = self.connection.endpoint.request(http::Method::POST, &path, body);
         if method == Method::StreamGenerateContent {
             request.url.query_pairs_mut().append_pair("alt", "sse");
@@ -87,12 +92,14 @@ mod tests {
     #[test]
     fn paths() {
         let method = Method::GenerateContent;
-        for (model, expected) in [
-            ("m", "models/m:generateContent"),
-            ("tunedModels/m", "tunedModels/m:generateContent"),
-            ("vendor/m", "models/vendor/m:generateContent"),
+        for (folder, model, expected) in [
+            ("models", "m", "models/m:generateContent"),
+            ("models", "tunedModels/m", "tunedModels/m:generateContent"),
+            ("models", "vendor/m", "models/vendor/m:generateContent"),
+            ("publishers/google/models", "m", "publishers/google/models/m:generateContent"),
+            ("", "m", "m:generateContent"),
         ] {
-            assert_eq!(method.path(model), expected);
+            assert_eq!(method.path(folder, model), expected);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Service {
     pub(super) fn vendor_id(&self) -> &str {
         let Connection { vendor, server, .. } = &self.connection;
         let is_local = server.is_some() || vendor.quirks.local;
-        if is_local { prices::LOCAL } else { &vendor.id }
+        if is_local { prices::LOCAL } else { vendor.price_list() }
     }
 
     /// Returns the call that requests a response.
