@@ -16,6 +16,7 @@
 //! | [`local`] | model servers on this machine, and the search for them |
 //! | `exchange` | one request, its signature and its retries |
 //! | `body`, `json_answer`, `surrogates` | shared: bodies, JSON responses, bad characters |
+//! | `answer_stream`, `thoughts`, `call_arguments`, `tool_output` | shared: streams of events, pieces of responses, results |
 //! | `tool_schema`, `tool_names`, `declarations` | tools in the form that a dialect accepts |
 //! | `replay`, `record` | models from a recording, and the recording of models |
 //! | `refusal` | error responses of services, in neutral terms |
@@ -27,9 +28,11 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod adjustments;
+mod answer_stream;
 mod assemble;
 mod auth;
 mod body;
+mod call_arguments;
 pub mod catalog;
 pub mod configs;
 mod declarations;
@@ -52,7 +55,9 @@ mod replay;
 mod route;
 mod services;
 mod surrogates;
+mod thoughts;
 mod tool_names;
+mod tool_output;
 mod tool_schema;
 mod wiring;
 

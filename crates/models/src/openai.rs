@@ -21,11 +21,9 @@ mod refusal;
 mod request;
 mod service;
 mod splitter;
-mod stream;
 mod wire;
 
-pub use answer::decode_chat_chunk;
-pub use stream::decode_chat_stream;
+pub use answer::{decode_chat_chunk, decode_chat_stream};
 
 use model::ChatModel;
 pub(crate) use model::limits;

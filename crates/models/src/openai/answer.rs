@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pollux_protocol::{FinishReason, ModelError, ModelErrorKind, Part, ResponseChunk};
 
 use super::calls::Calls;
@@ -10,14 +11,13 @@ use super::reasoning::{Gathered, Reasoning, ReasoningReturn};
 use super::refusal::Refusals;
 use super::splitter::{Segment, Splitter};
 use super::wire::{WireAnswer, WireChoice, WireMessage};
+use crate::answer_stream::{self, Assembly};
 use crate::surrogates;
+use crate::thoughts::Thoughts;
 use crate::tool_names::Names;
 
 /// Maximum size of text that is held back until its meaning is known, in bytes.
 const MAX_HELD: usize = 16 * 1024 * 1024;
-
-/// Maximum size of a piece of a thought that is held back until its end, in bytes.
-const MAX_THOUGHT: usize = 8 * 1024;
 
 /// Options for reading a response.
 #[derive(Debug, Clone, Default)]
@@ -49,9 +49,7 @@ pub fn decode_chat_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
 pub(super) struct Answer {
     reading: Reading,
     splitter: Splitter,
-    /// Thought text that was not reported yet: thoughts arrive word by word and are reported by
-    /// paragraph.
-    thought: String,
+    thoughts: Thoughts,
     calls: Calls,
     /// Reasoning that is sent back.
     reasoning: Gathered,
@@ -62,17 +60,12 @@ impl Answer {
     pub(super) fn new(reading: Reading) -> Self {
         Self {
             splitter: Splitter::new(reading.emulated),
-            thought: String::new(),
+            thoughts: Thoughts::default(),
             calls: Calls::default(),
             reasoning: Gathered::new(reading.reasoning.clone()),
             finished: false,
             reading,
         }
-    }
-
-    /// True if the model reported a finish reason.
-    pub(super) fn is_finished(&self) -> bool {
-        self.finished
     }
 
     /// Processes a payload.
@@ -98,35 +91,6 @@ impl Answer {
             self.choose(choice, &mut chunk)?;
         }
         Ok(chunk)
-    }
-
-    /// Processes an event of a stream. An event named `error` is an error, whatever its payload.
-    pub(super) fn take_event(
-        &mut self,
-        name: &str,
-        json: &[u8],
-    ) -> Result<ResponseChunk, ModelError> {
-        if name == "error" {
-            return Err(self.reading.refusals.in_payload(json));
-        }
-        self.take(json)
-    }
-
-    /// Processes a complete body that was sent in response to a streaming request.
-    pub(super) fn take_whole(&mut self, body: &[u8]) -> Result<ResponseChunk, ModelError> {
-        if let Some(error) = self.reading.refusals.no_answer(body) {
-            return Err(error);
-        }
-        let mut chunk = self.take(body)?;
-        chunk.parts.extend(self.finish().parts);
-        Ok(chunk)
-    }
-
-    /// Ends the stream and returns the text that was held back.
-    pub(super) fn finish(&mut self) -> ResponseChunk {
-        let mut chunk = ResponseChunk::default();
-        self.flush(&mut chunk);
-        chunk
     }
 
     /// Decodes the payload, unless it is an error.
@@ -160,7 +124,7 @@ impl Answer {
         let text = reasoning.text();
         self.reasoning.take(reasoning);
         for words in [text, &message.content.thought] {
-            self.think(words, chunk);
+            chunk.parts.extend(self.thoughts.take(words));
         }
         for words in [message.content.text, message.refusal.text] {
             let segments = self.splitter.push(&words);
@@ -171,7 +135,7 @@ impl Answer {
             return Err(ModelError::new(ModelErrorKind::Broken, message));
         }
         for fragment in message.tool_calls.into_iter().flatten().flatten() {
-            self.end_thought(chunk);
+            chunk.parts.extend(self.thoughts.finish());
             self.calls.take(fragment)?;
         }
         Ok(())
@@ -180,47 +144,67 @@ impl Answer {
     fn say(&mut self, segments: Vec<Segment>, chunk: &mut ResponseChunk) {
         for segment in segments {
             match segment {
-                Segment::Thought(words) => self.think(&words, chunk),
+                Segment::Thought(words) => chunk.parts.extend(self.thoughts.take(&words)),
                 Segment::Text(words) => {
-                    self.end_thought(chunk);
+                    chunk.parts.extend(self.thoughts.finish());
                     chunk.parts.push(Part::text(words));
                 }
                 Segment::Block(block) => {
-                    self.end_thought(chunk);
+                    chunk.parts.extend(self.thoughts.finish());
                     chunk.parts.extend(emulation::read_calls(&block));
                 }
             }
         }
     }
 
-    fn think(&mut self, words: &str, chunk: &mut ResponseChunk) {
-        self.thought.push_str(words);
-        if let Some(end) = self.thought.rfind("\n\n") {
-            let rest = self.thought.split_off(end);
-            self.end_thought(chunk);
-            rest.trim_start().clone_into(&mut self.thought);
-        } else if self.thought.len() > MAX_THOUGHT {
-            self.end_thought(chunk);
-        }
-    }
-
-    fn end_thought(&mut self, chunk: &mut ResponseChunk) {
-        let thought = std::mem::take(&mut self.thought);
-        if !thought.trim().is_empty() {
-            chunk.parts.push(Part::thought(thought.trim()));
-        }
-    }
-
     fn flush(&mut self, chunk: &mut ResponseChunk) {
         let segments = self.splitter.finish();
         self.say(segments, chunk);
-        self.end_thought(chunk);
+        chunk.parts.extend(self.thoughts.finish());
         let calls = self.calls.finish(&self.reading.names);
         if !calls.is_empty() {
             chunk.parts.extend(self.reasoning.take_part());
         }
         chunk.parts.extend(calls);
     }
+}
+
+impl Assembly for Answer {
+    /// Processes an event of a stream. An event named `error` is an error, whatever its payload.
+    fn take_event(&mut self, name: &str, payload: &[u8]) -> Result<ResponseChunk, ModelError> {
+        if name == "error" {
+            return Err(self.reading.refusals.in_payload(payload));
+        }
+        self.take(payload)
+    }
+
+    fn take_whole(&mut self, body: &[u8]) -> Result<ResponseChunk, ModelError> {
+        if let Some(error) = self.reading.refusals.no_answer(body) {
+            return Err(error);
+        }
+        let mut chunk = self.take(body)?;
+        chunk.parts.extend(self.finish().parts);
+        Ok(chunk)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    fn finish(&mut self) -> ResponseChunk {
+        let mut chunk = ResponseChunk::default();
+        self.flush(&mut chunk);
+        chunk
+    }
+}
+
+/// Decodes a recorded stream, received in these pieces. Blocks of its text may call tools.
+///
+/// # Errors
+/// The errors of [`decode_chat_chunk`], and [`ModelErrorKind::Broken`] for bytes that are not a
+/// stream of events, or that stop before the end of the response.
+pub fn decode_chat_stream(pieces: Vec<Bytes>) -> Result<Vec<ResponseChunk>, ModelError> {
+    answer_stream::decode(pieces, Answer::new(Reading { emulated: true, ..Reading::default() }))
 }
 
 /// True for the first of several parallel choices; the others are ignored.

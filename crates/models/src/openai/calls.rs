@@ -6,9 +6,10 @@
 //! send arguments as a JSON value.
 
 use pollux_protocol::{ModelError, ModelErrorKind, Part};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::wire::WireCall;
+use crate::call_arguments::{Brackets, arguments};
 use crate::tool_names::Names;
 
 /// Maximum number of calls in one response.
@@ -117,81 +118,11 @@ fn words(arguments: Option<Value>) -> String {
     }
 }
 
-fn arguments(text: &str) -> Value {
-    if text.trim().is_empty() {
-        return Value::Object(Map::new());
-    }
-    match parsed(text) {
-        Some(Value::Null) => Value::Object(Map::new()),
-        // Some models encode the object as a JSON string.
-        Some(Value::String(inner)) => match parsed(&inner) {
-            Some(Value::Object(object)) => Value::Object(object),
-            _ => Value::String(inner),
-        },
-        Some(value) => value,
-        None => Value::from(text),
-    }
-}
-
-/// Parses JSON whose strings may contain control characters, which models forget to escape.
-fn parsed(text: &str) -> Option<Value> {
-    serde_json::from_str(text).or_else(|_| serde_json::from_str(&escape_controls(text))).ok()
-}
-
-/// Returns JSON with all control characters in strings escaped.
-fn escape_controls(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    let mut brackets = Brackets::default();
-    for one in text.chars() {
-        match one {
-            '\0'..='\u{1f}' if brackets.in_string && !brackets.escaped => {
-                let code = format!("\\u{:04x}", u32::from(one));
-                escaped.push_str(&code);
-            }
-            one => escaped.push(one),
-        }
-        brackets.scan(one.encode_utf8(&mut [0; 4]));
-    }
-    escaped
-}
-
 fn too_much(what: &str) -> ModelError {
     ModelError::new(
         ModelErrorKind::Broken,
         format!("The response contains {what} than Pollux supports."),
     )
-}
-
-/// Scanner that checks whether the brackets of a text are balanced; it reads each byte once.
-#[derive(Debug, Default)]
-struct Brackets {
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-    begun: bool,
-}
-
-impl Brackets {
-    fn scan(&mut self, text: &str) {
-        for byte in text.bytes() {
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' if self.in_string => self.escaped = true,
-                b'"' => self.in_string = !self.in_string,
-                _ if self.in_string => {}
-                b'{' | b'[' => {
-                    self.depth += 1;
-                    self.begun = true;
-                }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        self.begun && self.depth == 0 && !self.in_string
-    }
 }
 
 #[cfg(test)]

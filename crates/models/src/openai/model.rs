@@ -11,14 +11,14 @@ use pollux_protocol::{
 };
 use serde_json::{Map, Value};
 
-use super::answer::{self, Reading};
+use super::answer::{Answer, Reading};
 use super::messages::Shape;
 use super::reasoning::ReasoningReturn;
 use super::refusal;
 use super::request::{self, CallSettings, Encoded, FrameCache};
 use super::service::Service;
-use super::stream;
 use crate::adjustments;
+use crate::answer_stream::{self, Assembly as _};
 use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
 use crate::dialect::Connection;
 use crate::exchange::not_encoded;
@@ -164,7 +164,8 @@ impl ChatModel {
             names,
             refusals: Arc::clone(&self.service.refusals),
         };
-        Ok(stream::chunks(response, reading, self.service.connection.exchange.retry_fetch_errors))
+        let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
+        Ok(answer_stream::chunks(response, Answer::new(reading), retry_fetch_errors))
     }
 
     /// Checks that the prompt fits. Local servers cut a prompt that is too long without an error.
@@ -263,7 +264,7 @@ impl Model for ChatModel {
         let ask = || {
             let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
             let call = self.service.chat(&self.name, body, on_retry, &cancel);
-            let mut answer = answer::Answer::new(reading.clone());
+            let mut answer = Answer::new(reading.clone());
             async move { answer.take_whole(&self.service.ask(call.at_most(JSON_ATTEMPTS)).await?) }
         };
         let content = self.service.connection.content;

@@ -2,13 +2,14 @@
 
 use bytes::Bytes;
 use pollux_protocol::{Blob, Body, Content, FunctionCall, FunctionResponse, Part, Role};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::emulation;
 use super::super::ids::call_id;
 use super::super::reasoning;
 use super::shape::Shape;
 use crate::tool_names::sent_name;
+use crate::tool_output::output;
 use crate::tool_schema::ToolDialect;
 
 /// Pieces of an entry. All of them are JSON; an empty piece is not sent.
@@ -209,18 +210,5 @@ fn sound_format(mime_type: &str) -> Option<&'static str> {
         "audio/wav" | "audio/x-wav" | "audio/wave" => Some("wav"),
         "audio/mpeg" | "audio/mp3" => Some("mp3"),
         _ => None,
-    }
-}
-
-/// Returns the result of a tool as text: its output unchanged, other results as JSON.
-fn output(response: &Value) -> String {
-    let keys: Option<&Map<String, Value>> = response.as_object();
-    let only = |key: &str| {
-        keys.filter(|keys| keys.len() == 1).and_then(|keys| keys.get(key)).and_then(Value::as_str)
-    };
-    match (only("output"), only("error")) {
-        (Some(output), _) => output.to_owned(),
-        (None, Some(error)) => format!("Error: {error}"),
-        (None, None) => response.to_string(),
     }
 }

@@ -1,24 +1,45 @@
-//! Streaming of a response.
+//! Streaming of a response that is assembled from events.
 
 use bytes::{Bytes, BytesMut};
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use pollux_net::{Error, EventStream, Response};
 use pollux_protocol::{ChunkStream, FinishReason, ModelError, ModelErrorKind, ResponseChunk};
 
-use super::answer::{Answer, Reading};
 use crate::exchange::ANSWER_LIMIT;
 use crate::failure;
 
-/// Payload that ends a stream according to the specification.
+/// Payload that ends a stream in some dialects. It replaces a missing finish reason.
 const DONE: &str = "[DONE]";
 
+/// Response that a dialect assembles from the payloads of events.
+pub(crate) trait Assembly: Send + 'static {
+    /// Processes an event.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Broken`] for a payload that cannot be understood; the error of the service
+    /// for an error object.
+    fn take_event(&mut self, name: &str, payload: &[u8]) -> Result<ResponseChunk, ModelError>;
+
+    /// Processes a complete body that was sent in response to a streaming request.
+    ///
+    /// # Errors
+    /// As for [`Self::take_event`].
+    fn take_whole(&mut self, body: &[u8]) -> Result<ResponseChunk, ModelError>;
+
+    /// True if the model reported why it stopped.
+    fn is_finished(&self) -> bool;
+
+    /// Returns what was held back, at the end of the stream.
+    fn finish(&mut self) -> ResponseChunk;
+}
+
 /// Response that is being received.
-struct Stream {
+struct Stream<A> {
     /// Response whose body has not been read yet.
     response: Option<Response>,
     /// Rest of the events; `None` before the first and after the last one.
     events: Option<EventStream>,
-    answer: Answer,
+    answer: A,
     /// Value of the setting `general.retryFetchErrors`.
     retry_fetch_errors: bool,
 }
@@ -27,16 +48,30 @@ struct Stream {
 ///
 /// Servers that cannot stream send one JSON object, failing gateways send one with status 200, and
 /// proxies send web pages: a body that begins with a bracket is read whole.
-pub(super) fn chunks(
+pub(crate) fn chunks(
     response: Response,
-    reading: Reading,
+    answer: impl Assembly,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
-    let (response, answer) = (Some(response), Answer::new(reading));
-    Stream { response, events: None, answer, retry_fetch_errors }.into_chunks()
+    Stream { response: Some(response), events: None, answer, retry_fetch_errors }.into_chunks()
 }
 
-impl Stream {
+/// Decodes a recorded stream, received in these pieces.
+///
+/// # Errors
+/// The errors of `answer`, and [`ModelErrorKind::Broken`] for bytes that are not a stream of
+/// events, or that stop before the end of the response.
+pub(crate) fn decode(
+    pieces: Vec<Bytes>,
+    answer: impl Assembly,
+) -> Result<Vec<ResponseChunk>, ModelError> {
+    let events = EventStream::new(stream::iter(pieces.into_iter().map(Ok)));
+    let stream = Stream { response: None, events: Some(events), answer, retry_fetch_errors: true };
+    // Nothing has to be waited for.
+    stream.into_chunks().try_collect().now_or_never().unwrap_or_else(|| Ok(Vec::new()))
+}
+
+impl<A: Assembly> Stream<A> {
     fn into_chunks(self) -> ChunkStream {
         let next = |mut stream: Self| async move {
             let next = stream.next().await;
@@ -68,54 +103,40 @@ impl Stream {
                 // An error after the end of a complete response does not matter.
                 Some(Err(_)) | None => {
                     self.events = None;
-                    return self.answer.end(false);
+                    return self.end(false);
                 }
             };
             match event.data.trim() {
                 "" => {}
                 DONE => {
                     self.events = None;
-                    return self.answer.end(true);
+                    return self.end(true);
                 }
                 data => return self.answer.take_event(&event.name, data.as_bytes()).map(Some),
             }
         }
         Ok(None)
     }
-}
 
-impl Answer {
     /// Returns the last piece. `[DONE]` replaces a missing finish reason.
     ///
     /// # Errors
     /// [`ModelErrorKind::Broken`] (retryable) for a stream that stops without either of them. Its
     /// incomplete calls are not made.
     fn end(&mut self, done: bool) -> Result<Option<ResponseChunk>, ModelError> {
-        if !done && !self.is_finished() {
+        let is_finished = self.answer.is_finished();
+        if !done && !is_finished {
             let message = "The answer broke off before its end: no finish reason arrived.";
             let message = failure::display(message, None);
             let error = ModelError::new(ModelErrorKind::Broken, message);
             return Err(ModelError { retryable: true, ..error });
         }
-        let mut chunk = self.finish();
-        if !self.is_finished() {
+        let mut chunk = self.answer.finish();
+        if !is_finished {
             chunk.finish = Some(FinishReason::Stop);
         }
         Ok((chunk != ResponseChunk::default()).then_some(chunk))
     }
-}
-
-/// Decodes a recorded stream, received in these pieces. Blocks of its text may call tools.
-///
-/// # Errors
-/// The errors of [`decode_chat_chunk`](super::decode_chat_chunk), and [`ModelErrorKind::Broken`]
-/// for bytes that are not a stream of events, or that stop before the end of the response.
-pub fn decode_chat_stream(pieces: Vec<Bytes>) -> Result<Vec<ResponseChunk>, ModelError> {
-    let events = EventStream::new(stream::iter(pieces.into_iter().map(Ok)));
-    let answer = Answer::new(Reading { emulated: true, ..Reading::default() });
-    let stream = Stream { response: None, events: Some(events), answer, retry_fetch_errors: true };
-    // Nothing has to be waited for.
-    stream.into_chunks().try_collect().now_or_never().unwrap_or_else(|| Ok(Vec::new()))
 }
 
 /// Body whose kind is known.
