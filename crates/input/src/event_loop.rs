@@ -240,6 +240,9 @@ impl EventLoop {
     /// Takes the output for the current state. The size is checked before, because the signal about
     /// a new one may come later, and an output for the wrong size would be in the wrong place.
     fn show(&mut self, talk: &mut dyn Interaction<'_>) {
+        for message in terminal::panic_messages() {
+            talk.message(&message);
+        }
         let size = terminal::size();
         if size != self.size {
             self.size = size;

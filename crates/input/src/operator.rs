@@ -95,7 +95,10 @@ impl Talk {
     async fn line(&mut self, label: &str) -> Option<String> {
         self.print(label);
         self.is_waiting = true;
-        let typed = self.typed.get_or_insert_with(terminal::read);
+        let typed = self.typed.get_or_insert_with(|| {
+            terminal::repair();
+            terminal::read()
+        });
         while typed.try_recv().is_ok() {}
         self.out.send().await.ok()?;
         let line = typed.recv().await;

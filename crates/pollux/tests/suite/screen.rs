@@ -14,10 +14,8 @@ const SOON: Duration = Duration::from_secs(10);
 const PLACEHOLDER: &str = "  Type your message or @path/to/file";
 /// Pause before the Enter key, which would otherwise be a line end of a pasted text.
 const BEFORE_ENTER: Duration = Duration::from_millis(60);
-/// Script that prints 60 lines, starts the program and saves the modes of the terminal.
-const UNDER_SHELL: &str = "seq 1001 1060; stty -a > before; \
-    sh -c 'echo $$ > process; exec \"$0\" \"$@\"' \"$0\" \"$@\"; \
-    echo \"code $?\"; stty -a > after";
+/// Script that starts the program and writes the id of its process.
+const RUN: &str = "sh -c 'echo $$ > process; exec \"$0\" \"$@\"' \"$0\" \"$@\"";
 
 /// A conversation whose input is ready.
 struct Talk {
@@ -39,7 +37,10 @@ impl Talk {
     }
 
     fn under_shell(stage: Stage) -> Self {
-        let program = on_screen(stage.redirected(UNDER_SHELL)).args(["-m", MODEL]);
+        // Prints 60 lines, and saves the modes of the terminal.
+        let script =
+            format!("seq 1001 1060; stty -a > before; {RUN}; echo \"code $?\"; stty -a > after");
+        let program = on_screen(stage.redirected(&script)).args(["-m", MODEL]);
         let terminal = program.in_terminal(24, 80);
         let talk = Self { stage, terminal };
         talk.wait(PLACEHOLDER);
@@ -55,6 +56,13 @@ impl Talk {
         self.terminal.send(line);
         self.wait(line);
         self.enter();
+    }
+
+    /// Sends a signal to the program, which runs under a shell.
+    fn signal(&self, signal: Signal) {
+        let process = self.stage.home.read_project_file("process");
+        let process = Pid::from_raw(process.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
     }
 
     fn enter(&self) {
@@ -163,7 +171,9 @@ fn a_change_is_confirmed_and_a_command_refused() {
     talk.wait("Not applied. Type what to do instead.");
     talk.idle();
     let screen = talk.terminal.screen();
-    assert!(screen.contains("a.txt") && screen.contains("\u{b7} done"), "{screen}");
+    // What was changed stays on the terminal.
+    assert!(screen.contains("\u{b7} done \u{b7} +1 -1"), "{screen}");
+    assert!(screen.contains("    -two\n    +zwei\n"), "{screen}");
     assert_eq!(talk.stage.home.read_project_file("a.txt"), "one\nzwei\nthree\n");
     assert!(!talk.stage.home.project().join("made").exists());
     talk.line("then this");
@@ -285,9 +295,7 @@ fn the_terminal_is_given_back() {
                 }
             }
             Some(signal) => {
-                let process = talk.stage.home.read_project_file("process");
-                let process = Pid::from_raw(process.trim().parse().unwrap()).unwrap();
-                rustix::process::kill_process(process, signal).unwrap();
+                talk.signal(signal);
             }
         }
         talk.wait(code);
@@ -299,6 +307,28 @@ fn the_terminal_is_given_back() {
         let transcript = String::from_utf8_lossy(&talk.terminal.transcript()).into_owned();
         assert!(transcript.rfind("\x1b[?2004l") > transcript.rfind("\x1b[?2004h"), "{code}");
     }
+}
+
+#[test]
+fn the_next_start_repairs_what_a_kill_left() {
+    let stage = Stage::new();
+    let twice =
+        format!("stty -a > before; {RUN}; stty -a > between; \"$0\" \"$@\"; stty -a > after");
+    let program = on_screen(stage.redirected(&twice)).args(["-m", MODEL]);
+    let terminal = program.in_terminal(24, 80);
+    let mut talk = Talk { stage, terminal };
+    talk.wait(PLACEHOLDER);
+    talk.signal(Signal::KILL);
+    wait_until("the second start", || {
+        String::from_utf8_lossy(&talk.terminal.transcript()).matches("Pollux ").count() > 1
+    });
+    talk.terminal.send_key(Key::Ctrl('d'));
+    talk.wait("Press Ctrl+D again to exit.");
+    talk.terminal.send_key(Key::Ctrl('d'));
+    talk.terminal.wait_exit(SOON);
+    let read = |name| talk.stage.home.read_project_file(name);
+    assert_ne!(read("before"), read("between"));
+    assert_eq!(read("before"), read("after"));
 }
 
 #[test]
@@ -360,15 +390,23 @@ fn escape_sequences_of_a_model_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn a_setting_chooses_the_screen_and_a_dumb_terminal_gets_lines() {
-    for (term, variable, text) in [
-        ("xterm", None, PLACEHOLDER),
-        ("dumb", None, "Ctrl-D quits."),
-        ("xterm", Some("line"), "Ctrl-D quits."),
+fn the_screen_is_the_default_and_lines_can_be_chosen() {
+    let lines = "Ctrl-D quits.";
+    for (term, setting, variable, flag, text) in [
+        ("xterm", None, None, None, PLACEHOLDER),
+        ("xterm", Some("auto"), None, None, PLACEHOLDER),
+        ("xterm", Some("line"), None, None, lines),
+        ("xterm", Some("line"), Some("screen"), None, PLACEHOLDER),
+        ("xterm", None, Some("line"), None, lines),
+        ("dumb", Some("screen"), None, None, lines),
+        ("xterm", None, None, Some("--screen-reader"), lines),
     ] {
         let stage = Stage::new();
-        stage.home.settings(&json!({"pollux": {"terminal": "screen"}}));
-        let program = stage.pollux(&[]).env("TERM", term).env_remove("POLLUX_TERMINAL");
+        if let Some(setting) = setting {
+            stage.home.settings(&json!({"pollux": {"terminal": setting}}));
+        }
+        let program = stage.pollux(flag.as_slice());
+        let program = program.env("TERM", term).env_remove("POLLUX_TERMINAL");
         let program = match variable {
             Some(value) => program.env("POLLUX_TERMINAL", value),
             None => program,
