@@ -71,7 +71,8 @@ def at_terminal(binary, home, port):
     its start."""
     master, slave = pty.openpty()
     command = [str(binary), "--model", "gemini-2.5-flash", "--prompt-interactive", "go"]
-    environment = {**isolated.environment(home, port), "TERM": "xterm"}
+    # The output is not read, so it must not depend on time.
+    environment = {**isolated.environment(home, port), "TERM": "xterm", "POLLUX_TERMINAL": "line"}
     begin = time.perf_counter()
     process = subprocess.Popen(command, cwd=home / "project", env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
     os.close(slave)

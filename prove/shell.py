@@ -292,7 +292,7 @@ class Conversation(Run):
         process = subprocess.Popen(
             [*command, "--prompt-interactive", "go"],
             cwd=folder,
-            env={**environment, "TERM": "xterm-256color"},
+            env={**environment, "TERM": "xterm-256color", "POLLUX_TERMINAL": "line"},
             stdin=slave,
             stdout=slave,
             stderr=slave,

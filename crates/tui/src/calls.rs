@@ -17,7 +17,7 @@ use crate::tail::OutputTail;
 
 /// Indent of the rows below a call.
 const INDENT: usize = 4;
-/// Maximum number of rows of a change that no question has shown.
+/// Maximum number of rows of a change.
 const CHANGE_ROWS: usize = 15;
 /// Maximum number of output lines of a command that has ended.
 const COMMAND_LINES: usize = 10;
@@ -37,8 +37,6 @@ struct LiveCall {
     status: CallStatus,
     /// Time at which it began to run.
     since: Option<Instant>,
-    /// True if its change was shown in a question.
-    is_shown: bool,
     output: OutputTail,
 }
 
@@ -71,13 +69,6 @@ impl LiveCalls {
     pub(crate) fn output(&mut self, id: &CallId, output: &LiveOutput) {
         if let Some(call) = self.find(id) {
             call.output.take(output);
-        }
-    }
-
-    /// Records that a question shows a call.
-    pub(crate) fn shown(&mut self, id: &CallId) {
-        if let Some(call) = self.find(id) {
-            call.is_shown = true;
         }
     }
 
@@ -130,7 +121,6 @@ impl LiveCall {
             is_command: false,
             status: CallStatus::Validating,
             since: None,
-            is_shown: false,
             output: OutputTail::default(),
         }
     }
@@ -197,8 +187,7 @@ impl LiveCall {
     /// Returns a summary of the result in a few words, and the rows of the rest.
     fn details(&self, finished: &FinishedCall, cells: usize) -> (Option<String>, Vec<Row>) {
         if let Some(Display::Diff(diff)) = &finished.display {
-            let rows = if self.is_shown { Vec::new() } else { change_rows(diff, cells) };
-            return (change_size(diff), rows);
+            return (change_size(diff), change_rows(diff, cells));
         }
         // The message of a failure is reported by itself.
         if finished.error.is_some() {
@@ -358,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_shown_once() {
+    fn a_change_stays_with_its_call() {
         let diff = FileDiff {
             file_diff: "--- a\n+++ a\n@@ -1 +1 @@\n-old\n+new".to_owned(),
             file_name: "a".to_owned(),
@@ -373,15 +362,11 @@ mod tests {
             is_new_file: None,
         };
         let done = finished("Edit", Some(Display::Diff(Box::new(diff))));
-        let mut unseen = calls("Edit", "a", ToolKind::Edit);
-        let rows = texts(&unseen.finish(&done, 60));
+        let rows = texts(&calls("Edit", "a", ToolKind::Edit).finish(&done, 60));
         assert_eq!(
             rows,
             ["- Edit a · done · 12 s · +1 -1", "    @@ -1 +1 @@", "    -old", "    +new"]
         );
-        let mut seen = calls("Edit", "a", ToolKind::Edit);
-        seen.shown(&CallId::new("1"));
-        assert_eq!(texts(&seen.finish(&done, 60)).len(), 1);
     }
 
     #[test]

@@ -26,6 +26,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Time after a key in which the user is typing.
 const TYPING: Duration = Duration::from_secs(1);
 
+/// Mark of a question, before its first row.
+const MARK: &str = "! ";
 /// Hint at the choice that the Esc key makes, as in Gemini CLI.
 const ESCAPE_HINT: &str = " (esc)";
 
@@ -176,12 +178,12 @@ impl Dialog {
         } else {
             rows.extend(self.subject.iter().flat_map(|line| subject_rows(line, cells)));
         }
-        if let Some(first) = rows.first_mut() {
-            let mut marked = Row::new(Look::Yellow, "! ");
-            for (look, text) in first.pieces() {
+        if !rows.is_empty() {
+            let mut marked = Row::new(Look::Yellow, MARK);
+            for (look, text) in rows[0].pieces() {
                 marked.push(look, text);
             }
-            *first = fold(&marked, Room::new(cells), Breaks::Anywhere).remove(0);
+            rows.splice(..1, fold(&marked, Room::new(cells), Breaks::Words));
         }
         if let Some(remark) = &self.remark {
             rows.extend(fold(&Row::new(Look::Yellow, remark), Room::new(cells), Breaks::Words));
@@ -267,10 +269,18 @@ impl Dialog {
                     _ => {}
                 }
             }
+            KeyPress::Text(text) if !takes_words => {
+                if let Some(index) = self.letter(&text) {
+                    return self.decide(index);
+                }
+            }
             KeyPress::Enter if !self.answer.is_empty() => {
                 let EditOutcome::Submitted(words) = self.answer.press(KeyPress::Enter) else {
                     return DialogStep::Open;
                 };
+                if let Some(index) = self.letter(&words) {
+                    return self.decide(index);
+                }
                 if is_words(&words) {
                     let words = Modification::Feedback(words.trim().to_owned());
                     return self.reply_with(words);
@@ -284,6 +294,16 @@ impl Dialog {
             _ => {}
         }
         DialogStep::Open
+    }
+
+    /// Returns the index of the choice that `y` or `n` stands for.
+    fn letter(&self, words: &str) -> Option<usize> {
+        let letter = match words.trim() {
+            "y" | "Y" => 'y',
+            "n" | "N" => 'n',
+            _ => return None,
+        };
+        self.question.choices.iter().position(|choice| choice.shortcut == Some(letter))
     }
 
     /// Makes the choice at this index.

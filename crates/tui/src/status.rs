@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use pollux_input::text_width;
 use pollux_protocol::plain_text::{for_terminal, one_line};
 use pollux_protocol::{CallStatus, Event, LiveOutput, RetryNotice};
 
@@ -12,6 +13,8 @@ use crate::row::{Look, Row};
 
 /// Interval between two changes of the row.
 const SECOND: Duration = Duration::from_secs(1);
+/// Minimum width of a reason that is cut, in cells.
+const SHORTEST: usize = 8;
 
 /// State of the work, as the status row describes it.
 #[derive(Debug)]
@@ -112,7 +115,12 @@ impl Status {
             _ if self.is_stopping => return Some(Row::new(Look::Dim, cut_to("stopping", cells))),
             Awaited::Retry { reason, attempt, at } => {
                 let left = at.saturating_duration_since(now).as_millis().div_ceil(1000);
-                let text = format!("waiting {left} s · {reason} · {attempt} · Esc stops");
+                let (begin, end) =
+                    (format!("waiting {left} s"), format!(" · {attempt} · Esc stops"));
+                let room = cells.saturating_sub(text_width(&begin) + text_width(&end) + 3);
+                let reason = if room < SHORTEST { String::new() } else { cut_to(reason, room) };
+                let middle = if reason.is_empty() { "" } else { " · " };
+                let text = format!("{begin}{middle}{reason}{end}");
                 return Some(Row::new(Look::Yellow, cut_to(&text, cells)));
             }
             Awaited::Files => "reading files".to_owned(),
@@ -197,6 +205,9 @@ mod tests {
         status.take(&Event::Waiting(notice), after(10));
         let expected = "waiting 3 s · Rate limit (429) · attempt 2 of 10 · Esc stops";
         assert_eq!(row(&status, after(11)).unwrap(), expected);
+        let narrow = |cells| status.row(&calls, after(11), cells).unwrap().text();
+        assert_eq!(narrow(52), "waiting 3 s · Rate ... · attempt 2 of 10 · Esc stops");
+        assert_eq!(narrow(44), "waiting 3 s · attempt 2 of 10 · Esc stops");
         status.stop();
         assert_eq!(row(&status, after(11)).unwrap(), "stopping");
         status.end(after(12));

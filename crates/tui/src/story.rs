@@ -78,9 +78,13 @@ impl Story {
         }
     }
 
-    /// Sets the width of the rows that follow.
+    /// Sets the width of the rows. Finished rows that are not on the screen yet, and are too wide
+    /// now, are broken, because the screen would cut them.
     pub(crate) fn resize(&mut self, cells: usize) {
         self.cells = cells;
+        let waiting = std::mem::take(&mut self.finished);
+        let broken = |row: Row| fold(&row, Room::new(cells), Breaks::Anywhere);
+        self.finished = waiting.into_iter().flat_map(broken).collect();
     }
 
     /// Returns the model that was named last.
@@ -184,12 +188,7 @@ impl Story {
                 let rows = self.flow.push(text, self.cells);
                 self.answer(rows);
             }
-            Event::Question(question) => {
-                self.end_answer();
-                if let Some(id) = question.call_id() {
-                    self.calls.shown(id);
-                }
-            }
+            Event::Question(_) => self.end_answer(),
             Event::CallRequested(call) => {
                 self.end_answer();
                 self.has_answer = true;
@@ -354,6 +353,14 @@ mod tests {
         let end = Event::PromptEnded(PromptOutcome::Cancelled);
         assert_eq!(told(&mut story, [end]), ["Hello", "", "Request cancelled."]);
         assert_eq!(story.live_rows(Instant::now()), []);
+    }
+
+    #[test]
+    fn a_smaller_width_loses_nothing_of_the_rows_that_wait() {
+        let mut story = story();
+        story.notice(Look::Plain, "twenty-six letters in a row");
+        story.resize(10);
+        assert_eq!(told(&mut story, []), ["twenty-six", " letters i", "n a row"]);
     }
 
     #[test]

@@ -105,7 +105,10 @@ fn digits_and_arrows_with_enter_choose() {
         (vec![text("4")], Some(QuestionOutcome::Cancel)),
         (vec![text("5")], None),
         (vec![text("0")], None),
-        (vec![text("y")], None),
+        (vec![text("y")], Some(QuestionOutcome::ProceedOnce)),
+        (vec![text("n")], Some(QuestionOutcome::Cancel)),
+        (vec![text("a")], None),
+        (vec![text("yes")], None),
         (vec![KeyPress::Enter], Some(QuestionOutcome::ProceedOnce)),
         (vec![KeyPress::Down, KeyPress::Enter], Some(QuestionOutcome::ProceedAlways)),
         (vec![KeyPress::Up, KeyPress::Enter], Some(QuestionOutcome::Cancel)),
@@ -207,6 +210,32 @@ fn a_plan_takes_feedback() {
     assert_eq!(rows.last().unwrap(), "Feedback: use tabs");
     let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
     assert_eq!(reply.modification, Some(Modification::Feedback("use tabs".to_owned())));
+}
+
+#[test]
+fn a_letter_answers_a_question_about_a_plan_together_with_enter() {
+    let now = Instant::now();
+    for (letter, expected) in [("y", QuestionOutcome::ProceedOnce), ("n", QuestionOutcome::Cancel)]
+    {
+        let mut dialog =
+            dialog(ConfirmationKind::Plan { path: "/t/a.md".into(), text: "# Goal".to_owned() });
+        shown(&mut dialog, (79, 24), now);
+        assert_eq!(dialog.press(text(letter), now), DialogStep::Open);
+        let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else {
+            panic!("{letter}")
+        };
+        assert_eq!((reply.outcome, reply.modification), (expected, None), "{letter}");
+    }
+}
+
+#[test]
+fn the_first_row_is_shown_whole_at_every_width() {
+    let now = Instant::now();
+    for cells in 8..79 {
+        let rows = shown(&mut edit(12), (cells, 60), now);
+        let all = rows.concat().replace(' ', "");
+        assert!(all.contains("!Changeofsrc/a.rs(+12-0):"), "{cells}: {rows:?}");
+    }
 }
 
 #[test]
