@@ -109,10 +109,10 @@ pub fn load(options: &LoadOptions<'_>) -> Result<Loaded, ConfigError> {
         ConsentMode::Untrusted => Accepted::nothing(),
         ConsentMode::Unpinned => Accepted::everything(),
         ConsentMode::Pinned => {
-            found.look();
-            let items = found.items();
             let store = ConsentStore::load(options.places);
             let known = EarlierAnswers::of(&store, options.cwd);
+            found.look(known);
+            let items = found.items();
             let verdicts = decide(&items, known, ConsentMode::Pinned, false);
             let kept = items.iter().zip(verdicts).filter(|(_, verdict)| verdict.takes_effect());
             Accepted::only(kept.map(|(item, _)| item))
@@ -210,15 +210,20 @@ struct Project {
 }
 
 impl PendingSettings {
-    /// Reads the project's items, as data. A later step decides whether they take effect.
-    pub fn look(&mut self) {
+    /// Reads the project's items, as data. A later step decides whether they take effect. In a
+    /// trusted folder, a custom command whose content the user agreed to before is listed as it was
+    /// then, without reading its file: the content must be compared with the answers when the
+    /// command is called.
+    pub fn look(&mut self, known: EarlierAnswers<'_>) {
         self.read_project_settings();
         if self.project.other_items.is_some() || self.is_home() {
             return;
         }
         let file = self.read_dotenv(&self.own_settings(), true).filter(|file| file.of_project);
         let mut items: Vec<_> = file.iter().flat_map(consent::variable_items).collect();
-        let (definitions, left_out) = consent::definition_items(&self.cwd);
+        // The question about the folder lists everything that has changed.
+        let known = if self.trust.is_trusted() { known } else { EarlierAnswers::Nothing };
+        let (definitions, left_out) = consent::definition_items(&self.cwd, known);
         items.extend(definitions);
         self.reading.warnings.extend(left_out);
         items.extend(context::items(

@@ -50,17 +50,18 @@ fn known(beginning: &mut Beginning, is_asked_about: bool) -> Accepted {
         ConsentMode::Untrusted => Accepted::nothing(),
         ConsentMode::Unpinned => Accepted::everything(),
         ConsentMode::Pinned => {
-            let (store, mut items) = (ConsentStore::load(&beginning.places), all_items(beginning));
-            items.truncate(MAX_ITEMS);
+            let store = ConsentStore::load(&beginning.places);
             let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
+            let mut items = all_items(beginning, known);
+            items.truncate(MAX_ITEMS);
             taking_effect(&items, &decide(&items, known, ConsentMode::Pinned, is_asked_about))
         }
     }
 }
 
 /// Returns the items of the folder up to the maximum number, and reports if there are more.
-fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
-    let mut items = all_items(beginning);
+fn items(beginning: &mut Beginning, known: EarlierAnswers<'_>) -> Vec<ConsentItem> {
+    let mut items = all_items(beginning, known);
     if items.len() > MAX_ITEMS {
         beginning.input.request.notices.warning(&format!(
             "[WARNING] This folder contains {} items that need your consent. All items after the first {MAX_ITEMS} are disabled.",
@@ -71,9 +72,9 @@ fn items(beginning: &mut Beginning) -> Vec<ConsentItem> {
     items
 }
 
-fn all_items(beginning: &mut Beginning) -> Vec<ConsentItem> {
+fn all_items(beginning: &mut Beginning, known: EarlierAnswers<'_>) -> Vec<ConsentItem> {
     let found: &mut PendingSettings = &mut beginning.found;
-    found.look();
+    found.look(known);
     let mut items = found.items();
     items.extend(hook_items(found, &beginning.input.request.folder));
     items.extend(pollux_policy::consent_items(&beginning.input.request.folder));
@@ -94,9 +95,9 @@ fn without_a_person(beginning: &mut Beginning) -> Accepted {
     if mode != ConsentMode::Pinned {
         return pinned(beginning);
     }
-    let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
     let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
+    let items = items(beginning, known);
     let verdicts = decide(&items, known, mode, false);
     let of = |wanted| -> Vec<&ConsentItem> {
         let kept = items.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == wanted);

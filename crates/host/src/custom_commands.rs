@@ -1,8 +1,10 @@
 //! Custom commands of a session: the files of the user and of the project, as slash commands.
 //!
-//! At the start only the names are known. A file is read when its command is called or described;
-//! in a conversation all files are also checked in the background, and those that cannot be used
-//! are reported. A file of the project is used only with the user's consent to exactly its content.
+//! At the start only the names are known, and the user's answers about the project's files. A file
+//! is read when its command is called or described, and the content that was read is compared with
+//! the answers: a file of the project is used only with the user's consent to exactly its content.
+//! In a conversation all files are also checked in the background, and those that cannot be used
+//! are reported.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

@@ -1,13 +1,16 @@
 //! Consent items of a project's definition files: custom commands, subagents and skills.
 //!
-//! The files are read as data, with limits, and listed with the commands that they would run.
+//! The files are read as data, with limits, and listed with the commands that they would run. The
+//! exception are custom commands that the user has agreed to before: these files are read when the
+//! command is called, and their content is compared with the answers then.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use pollux_fs::{DirectoryEntry, EntryKind};
 use pollux_protocol::ConsentItem;
 
-use super::{digest, item, kinds};
+use super::{EarlierAnswers, digest, item, kinds};
 use crate::custom_commands::{CommandFile, CommandFileError, find_commands};
 use crate::{GEMINI_DIR, files};
 
@@ -26,10 +29,10 @@ const REPORTED_LINES: usize = 12;
 
 /// Returns the items of a project's folder in the order of their names, and messages about
 /// definitions that are not listed and therefore do not take effect.
-pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
+pub(crate) fn items(project: &Path, known: EarlierAnswers<'_>) -> (Vec<ConsentItem>, Vec<String>) {
     let own = project.join(GEMINI_DIR);
     let mut listed = Listed::default();
-    listed.commands(project);
+    listed.commands(project, known);
     listed.subagents(&own.join("agents"));
     for folder in [own.join("skills"), project.join(".agents").join("skills")] {
         listed.skills(&folder);
@@ -40,11 +43,17 @@ pub(crate) fn items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
     (listed.items, listed.left_out)
 }
 
-/// Returns the items of custom commands, in their order. Many files are read in parallel, because
-/// the user waits for the start.
-fn read_together(files: &[CommandFile]) -> Vec<Result<ConsentItem, CommandFileError>> {
-    let read = |file: &CommandFile| file.read().map(|text| file.item(&text));
-    if files.len() <= TOGETHER {
+/// Returns the items of custom commands, in their order. Files whose item is known are not read.
+/// Many files are read in parallel, because the user waits for the start.
+fn read_together(
+    files: &[CommandFile],
+    known: &HashMap<&str, ConsentItem>,
+) -> Vec<Result<ConsentItem, CommandFileError>> {
+    let read = |file: &CommandFile| match known.get(&*file.label) {
+        Some(item) => Ok(item.clone()),
+        None => file.read().map(|text| file.item(&text)),
+    };
+    if files.len() <= TOGETHER || files.iter().all(|file| known.contains_key(&*file.label)) {
         return files.iter().map(read).collect();
     }
     std::thread::scope(|scope| {
@@ -76,10 +85,14 @@ struct Below {
 
 impl Listed {
     /// Lists the custom commands of a project.
-    fn commands(&mut self, project: &Path) {
+    fn commands(&mut self, project: &Path, known: EarlierAnswers<'_>) {
+        let agreed = match known {
+            EarlierAnswers::Pins(pins) => pins.agreed(kinds::CUSTOM_COMMAND),
+            EarlierAnswers::Nothing | EarlierAnswers::Unreadable => HashMap::new(),
+        };
         let found = find_commands(&project.join(GEMINI_DIR).join("commands"), Some(project));
         self.left_out.extend(found.left_out);
-        for read in read_together(&found.files) {
+        for read in read_together(&found.files, &agreed) {
             match read {
                 Ok(item) => self.items.push(item),
                 Err(error) => self.left_out.push(format!("A definition is disabled: {error}")),

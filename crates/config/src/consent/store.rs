@@ -66,6 +66,21 @@ impl FolderPins {
         answers
     }
 
+    /// Returns the items of one kind by name, with the content that the user agreed to last. Names
+    /// with a content that the user refused are left out.
+    pub(super) fn agreed(&self, kind: &str) -> HashMap<&str, ConsentItem> {
+        let mut agreed = HashMap::new();
+        for pin in self.items.iter().filter(|pin| pin.kind == kind) {
+            let Pin { kind, name, hash, .. } = pin.clone();
+            let detail = String::new().into();
+            agreed.insert(&*pin.name, ConsentItem { kind, name, detail, hash, needs_user: false });
+        }
+        for pin in self.items.iter().filter(|pin| pin.kind == kind && !pin.accepted) {
+            agreed.remove(&*pin.name);
+        }
+        agreed
+    }
+
     fn add(&mut self, item: &ConsentItem, accepted: bool, time: u64) {
         self.items.retain(|pin| !pin.is(item));
         let ConsentItem { kind, name, hash, .. } = item.clone();

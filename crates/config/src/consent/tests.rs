@@ -412,7 +412,7 @@ fn definitions_are_read_to_a_limited_depth() {
         std::fs::write(below.join("x.toml"), "prompt = \"hi\"").unwrap();
     };
     let listed = || {
-        let (items, left_out) = definitions::items(folder.path());
+        let (items, left_out) = definitions::items(folder.path(), EarlierAnswers::Nothing);
         (items.into_iter().map(|item| item.name).collect::<Vec<_>>(), left_out)
     };
     assert_eq!(listed(), (Vec::new(), Vec::new()));
@@ -433,7 +433,7 @@ fn definitions_that_are_not_read_are_named_up_to_a_limit() {
     let large = vec![b'x'; (1 << 20) + 1];
     for count in 1..=12 {
         std::fs::write(commands.join(format!("{count}.toml")), &large).unwrap();
-        let (items, left_out) = definitions::items(folder.path());
+        let (items, left_out) = definitions::items(folder.path(), EarlierAnswers::Nothing);
         assert_eq!((items.len(), left_out.len()), (0, count.min(11)), "{left_out:?}");
         let last = left_out.last().unwrap();
         let more = count.saturating_sub(10);

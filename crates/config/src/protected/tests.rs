@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
 use super::*;
-use crate::consent::ConsentStore;
+use crate::consent::{ConsentStore, EarlierAnswers};
 use crate::files::READ_PATHS;
 use crate::project::ProjectIdentity;
 use crate::trust::TrustStore;
@@ -92,7 +92,7 @@ fn read_by_a_run(base: &Path) -> BTreeMap<PathBuf, bool> {
     let mut options = LoadOptions::new(&places, &cwd, &environment, true);
     options.check_system_file = |_| Ok(());
     let mut found = find(&options).unwrap();
-    found.look();
+    found.look(EarlierAnswers::Nothing);
     let loaded = found.load(Accepted::everything()).unwrap();
     TrustStore::load(&places).unwrap();
     ConsentStore::load(&places).unwrap();

@@ -1,6 +1,6 @@
 use std::fs;
 
-use pollux_config::consent::{ConsentStore, item};
+use pollux_config::consent::{ConsentStore, EarlierAnswers, item};
 use pollux_config::{Accepted, ConfigError, TrustSource, find};
 use pollux_protocol::ConsentItem;
 use pretty_assertions::assert_eq;
@@ -21,7 +21,7 @@ fn items(home: &Home) -> Vec<ConsentItem> {
     let work = home.work();
     let mut found = find(&home.options(&work, false, false)).unwrap();
     assert_eq!(found.items(), [], "nothing of the project is read unasked");
-    found.look();
+    found.look(EarlierAnswers::Nothing);
     found.items()
 }
 
@@ -146,6 +146,44 @@ fn answers_of_several_processes_are_all_kept() {
 }
 
 #[test]
+fn a_command_is_not_read_before_it_is_called_if_its_name_was_allowed() {
+    let home = Home::new();
+    for name in ["yes", "no", "both", "new"] {
+        home.write(&format!("work/.gemini/commands/{name}.toml"), "prompt = '1'");
+    }
+    home.trust(&home.work());
+    let of = |items: &[ConsentItem], name| {
+        items.iter().find(|item| item.name == name).map(|item| item.hash.clone()).unwrap()
+    };
+    let first = items(&home);
+    let first_item = |name: &str| first.iter().find(|item| item.name == name).unwrap();
+    let other = item("custom command", "/both", String::new(), b"prompt = '0'");
+    let answers =
+        [(first_item("/yes"), true), (first_item("/no"), false), (first_item("/both"), true)];
+    ConsentStore::record(&home.places, &home.work(), &answers).unwrap();
+    ConsentStore::record(&home.places, &home.work(), &[(&other, false)]).unwrap();
+    for name in ["yes", "no", "both", "new"] {
+        home.write(&format!("work/.gemini/commands/{name}.toml"), "prompt = '2'");
+    }
+    let store = ConsentStore::load(&home.places);
+    let look = || {
+        let work = home.work();
+        let mut found = find(&home.options(&work, false, false)).unwrap();
+        found.look(EarlierAnswers::of(&store, &work));
+        found.items()
+    };
+    let changed = items(&home);
+    let listed = look();
+    assert_eq!(of(&listed, "/yes"), of(&first, "/yes"));
+    for name in ["/no", "/both", "/new"] {
+        assert_eq!(of(&listed, name), of(&changed, name), "{name}");
+    }
+    // A question about the folder shows what it contains now.
+    fs::remove_file(&home.places.trusted_folders).unwrap();
+    assert_eq!(of(&look(), "/yes"), of(&changed, "/yes"));
+}
+
+#[test]
 fn a_broken_file_is_left_alone() {
     let home = Home::new();
     let path = home.write("home/.gemini/pollux/consent.json", "{\"version\": 1");
@@ -182,7 +220,7 @@ fn what_is_not_listed_is_named_and_stays_off() {
     home.write("work/.gemini/commands/a-big-one.toml", &"#".repeat(1_100_000));
     let work = home.work();
     let mut found = find(&home.options(&work, false, false)).unwrap();
-    found.look();
+    found.look(EarlierAnswers::Nothing);
     let items = found.items();
     let of = |kind: &str| -> Vec<&str> {
         let names = items.iter().filter(|item| item.kind == kind);

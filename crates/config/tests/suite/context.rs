@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use pollux_config::consent::EarlierAnswers;
 use pollux_config::{Accepted, ContextFile, ContextFiles, ContextOptions, Settings, context, find};
 use pretty_assertions::assert_eq;
 
@@ -141,7 +142,7 @@ fn a_link_out_of_the_project_is_read_only_once_it_was_agreed_to() {
 
     case.home.trust(&case.home.work());
     let mut found = find(&case.home.options(&case.home.work(), false, false)).unwrap();
-    found.look();
+    found.look(EarlierAnswers::Nothing);
     let items = found.items();
     let [item] = &items[..] else { panic!("{items:?}") };
     assert_eq!(item.kind, "context file");

@@ -1,3 +1,4 @@
+use pollux_config::consent::EarlierAnswers;
 use pollux_config::{
     Accepted, Inspection, LayerFileState, LayerKind, RemarkKind, SourceOutcome, ValueSource, find,
     report,
@@ -15,7 +16,7 @@ fn what_was_not_accepted_is_reported_as_such() {
         r#"{"tools": {"core": ["a"]}, "model": {"name": "gemini-2.5-pro"}}"#,
     );
     let mut found = find(&home.options(&home.work(), true, false)).unwrap();
-    found.look();
+    found.look(EarlierAnswers::Nothing);
     let loaded = found.load(Accepted::nothing()).unwrap();
     let explanation = Inspection::new(&loaded, &[]).explain("tools.core");
     let step = explanation

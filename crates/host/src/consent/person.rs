@@ -45,9 +45,9 @@ pub(super) fn with_person(beginning: &mut Beginning) -> Consent {
     if trust.state != TrustState::Unknown && ConsentMode::from(trust) != ConsentMode::Pinned {
         return Consent::Settled(pinned(beginning));
     }
-    let items = items(beginning);
     let store = ConsentStore::load(&beginning.places);
     let known = EarlierAnswers::of(&store, &beginning.input.request.folder);
+    let items = items(beginning, known);
     let verdicts = decide(&items, known, ConsentMode::Pinned, true);
     let open = OpenItems { items, verdicts };
     if trust.is_trusted() && open.items().is_empty() {

@@ -1,5 +1,7 @@
 //! Consent to commands of the project that are new or have changed while the session runs.
 
+use std::sync::Arc;
+
 use pollux_config::consent::{ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, decide};
 use pollux_config::custom_commands::find_commands;
 use pollux_protocol::{
@@ -9,6 +11,43 @@ use pollux_protocol::{
 use super::CustomCommands;
 
 impl CustomCommands {
+    /// Returns true if the user agrees to this item: by an answer that is stored, for example by
+    /// another session, or when asked.
+    ///
+    /// # Errors
+    /// The message about an answer that cannot be stored.
+    pub(super) async fn agrees_to(
+        self: &Arc<Self>,
+        item: ConsentItem,
+        context: &CommandContext,
+    ) -> Result<bool, String> {
+        let (this, pinned) = (Arc::clone(self), item.clone());
+        let is_stored = tokio::task::spawn_blocking(move || this.take_stored(&pinned)).await;
+        Ok(is_stored.map_err(|error| error.to_string())?
+            || self.ask_about(vec![item], context).await?)
+    }
+
+    /// Accepts an item if the stored answer about exactly its content is yes. Blocks the thread.
+    fn take_stored(&self, item: &ConsentItem) -> bool {
+        let store = ConsentStore::load(&self.setup.places).ok();
+        let pins = store.as_ref().and_then(|store| store.folder(&self.setup.input.request.folder));
+        let is_yes = pins.and_then(|pins| pins.answer(item)) == Some(true);
+        if is_yes {
+            self.accepted().add(item);
+        }
+        is_yes
+    }
+
+    /// Returns the message about a command whose content the user has not agreed to.
+    pub(super) fn changed(&self, path: &str, name: &str) -> String {
+        let remedy = if self.setup.is_interactive() {
+            ""
+        } else {
+            "\nCall it at the terminal to allow it, or use --skip-trust to accept everything for one run."
+        };
+        format!("{path} has changed since you allowed it, so /{name} did not run.{remedy}")
+    }
+
     /// Asks the user to agree to all of these items, and stores the answer. Returns false in a
     /// session without a user, and if the user does not agree.
     ///

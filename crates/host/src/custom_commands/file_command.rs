@@ -70,16 +70,13 @@ impl FileCommand {
 
     /// Reads the file as it is now, and asks the user about a content that was not agreed to.
     async fn allowed(&self, context: &CommandContext) -> Result<CommandDefinition, String> {
-        let path = self.file.path.display();
+        let path = visible(&self.file.path.to_string_lossy());
         match self.load().await {
             Ok(definition) => Ok(definition),
             Err(Obstacle::Unusable(problem)) => Err(problem),
             Err(Obstacle::NotAllowed(item)) => {
-                if !self.owner.ask_about(vec![item], context).await? {
-                    return Err(format!(
-                        "{path} has changed since you allowed it, so /{} did not run.",
-                        context.name
-                    ));
+                if !self.owner.agrees_to(item, context).await? {
+                    return Err(self.owner.changed(&path, &context.name));
                 }
                 self.load().await.map_err(|obstacle| match obstacle {
                     Obstacle::Unusable(problem) => problem,

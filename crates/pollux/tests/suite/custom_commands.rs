@@ -151,13 +151,78 @@ fn a_command_of_a_project_needs_consent_to_its_content() {
     // The first run in a trusted folder pins what is there.
     assert_eq!(sent_by(&stage, tidy()), ["one"]);
     stage.home.project_file(file, "prompt = 'two'");
-    let stderr = refused_by(&stage, 42, tidy());
-    assert!(stderr.contains("custom command: /tidy"), "{stderr}");
-    let message = "/tidy is a command of this folder that you have not allowed, so it cannot run.";
-    assert!(stderr.contains(message), "{stderr}");
+    let stderr = refused_by(&stage, 1, tidy());
+    assert!(
+        stderr.contains("tidy.toml has changed since you allowed it, so /tidy did"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("--skip-trust"), "{stderr}");
     assert_eq!(sent_by(&stage, tidy().args(["--skip-trust"])), ["two"]);
     stage.home.project_file(file, "prompt = 'one'");
     assert_eq!(sent_by(&stage, tidy()), ["one"]);
+    // Another file with a name that was allowed, and a new one.
+    fs::remove_file(stage.home.project().join(file)).unwrap();
+    stage.home.project_file("other.toml", "prompt = 'three'");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../../other.toml", stage.home.project().join(file)).unwrap();
+    #[cfg(not(unix))]
+    stage.home.project_file(file, "prompt = 'three'");
+    stage.home.project_file(".gemini/commands/new.toml", "prompt = 'four'");
+    let stderr = refused_by(&stage, 1, tidy());
+    assert!(stderr.contains("tidy.toml has changed since you allowed it"), "{stderr}");
+    assert!(stderr.contains("Disabled until you approve it"), "{stderr}");
+    assert!(stderr.contains("custom command: /new"), "{stderr}");
+    let stderr = refused_by(&stage, 42, by_rule(&stage).args(["-p", "/new"]));
+    let message = "/new is a command of this folder that you have not allowed, so it cannot run.";
+    assert!(stderr.contains(message), "{stderr}");
+}
+
+#[test]
+fn earlier_content_of_a_command_is_still_allowed() {
+    let stage = Stage::new();
+    let file = ".gemini/commands/tidy.toml";
+    stage.home.project_file(file, "prompt = 'one'");
+    let tidy = || by_rule(&stage).args(["-p", "/tidy"]);
+    assert_eq!(sent_by(&stage, tidy()), ["one"]);
+    stage.home.project_file(file, "prompt = 'two'");
+    let talk = Talk::start(stage, |program| program.env_remove("GEMINI_CLI_TRUST_WORKSPACE"));
+    talk.type_line("/tidy");
+    talk.wait_for_text("only a prompt: two");
+    talk.stage.server.stream(reply().text("Tidied."));
+    talk.type_line("1");
+    talk.wait_for_text("Tidied.");
+    talk.wait_for_prompt();
+    let (stage, _) = talk.leave();
+    let tidy = || by_rule(&stage).args(["-p", "/tidy"]);
+    for text in ["two", "one"] {
+        stage.home.project_file(file, format!("prompt = '{text}'"));
+        assert_eq!(sent_by(&stage, tidy()), [text]);
+    }
+}
+
+#[test]
+fn a_refused_command_stays_off_until_it_changes() {
+    let stage = Stage::new();
+    let file = ".gemini/commands/tidy.toml";
+    stage.home.project_file(file, "prompt = 'one'");
+    let tidy = ["-p", "/tidy"];
+    assert_eq!(sent_by(&stage, by_rule(&stage).args(tidy)), ["one"]);
+    stage.home.project_file(file, "prompt = 'two'");
+    let start = |stage| Talk::start(stage, |it| it.env_remove("GEMINI_CLI_TRUST_WORKSPACE"));
+    let talk = start(stage);
+    talk.type_line("/tidy");
+    talk.wait_for_text("only a prompt: two");
+    talk.type_line("2");
+    talk.wait_for_text("so /tidy did not run.");
+    talk.wait_for_prompt();
+    let (stage, _) = talk.leave();
+    let talk = start(stage);
+    talk.type_line("/tidy");
+    talk.wait_for_text("that you have not allowed, so it cannot run.");
+    talk.wait_for_prompt();
+    let (stage, _) = talk.leave();
+    stage.home.project_file(file, "prompt = 'one'");
+    assert_eq!(sent_by(&stage, by_rule(&stage).args(tidy)), ["one"]);
 }
 
 #[test]
