@@ -12,8 +12,8 @@ use super::line::Talk;
 use super::mcp_server::tool;
 use super::stage::{SOON, Stage, wait_until};
 
-/// Creates a stage with the server `web`, which requires the token `A1`, and its authorization
-/// server.
+/// Creates a stage with the server `web`, which requires the token `ACCESS-1`, and its
+/// authorization server.
 fn stage_with(oauth: &Value) -> Stage {
     let stage = Stage::new();
     let base = stage.server.url();
@@ -23,7 +23,7 @@ fn stage_with(oauth: &Value) -> Stage {
         "code_challenge_methods_supported": ["S256"],
     });
     let resource = json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]});
-    let token = json!({"access_token": "A1", "refresh_token": "R1", "expires_in": 3600});
+    let token = json!({"access_token": "ACCESS-1", "refresh_token": "R1", "expires_in": 3600});
     for (path, document) in [
         ("/.well-known/oauth-protected-resource/mcp", resource),
         ("/.well-known/oauth-authorization-server", metadata),
@@ -39,7 +39,7 @@ fn stage_with(oauth: &Value) -> Stage {
 }
 
 fn answer(request: &CapturedRequest) -> ModelReply {
-    if request.header("authorization") != Some("Bearer A1") {
+    if request.header("authorization") != Some("Bearer ACCESS-1") {
         return reply().status(401, "").header("www-authenticate", "Bearer");
     }
     let body = &request.body;
@@ -114,7 +114,7 @@ fn a_code_is_pasted_and_the_token_used_until_it_is_removed() {
     let saved: Value = serde_json::from_slice(&fs::read(tokens(&stage)).unwrap()).unwrap();
     assert_eq!(saved[0]["serverName"], "web");
     assert_eq!(saved[0]["token"]["refreshToken"], "R1");
-    assert!(!run.stderr_text().contains("A1"));
+    assert!(!run.stderr_text().contains("ACCESS-1"));
 
     stage.server.stream(reply().call("mcp_web_look", json!({})));
     stage.server.stream(reply().text("done"));
@@ -136,7 +136,7 @@ fn a_token_that_ends_during_a_session_is_named_to_the_model() {
     let stage = stage_with(&json!({}));
     let base = stage.server.url();
     let kept = json!([{
-        "serverName": "web", "token": {"accessToken": "A1", "refreshToken": "gone"},
+        "serverName": "web", "token": {"accessToken": "ACCESS-1", "refreshToken": "gone"},
         "clientId": "cid", "tokenUrl": format!("{base}/token"),
         "mcpServerUrl": format!("{base}/mcp"), "updatedAt": 1,
     }]);
@@ -238,7 +238,7 @@ fn a_conversation_signs_in_and_has_the_tools_at_once() {
     talk.wait_for_prompt();
     assert!(talk.stage.response().contains("seen"));
     let (stage, transcript) = talk.leave();
-    assert!(!transcript.contains("A1"));
+    assert!(!transcript.contains("ACCESS-1"));
     assert!(tokens(&stage).exists());
 }
 
