@@ -405,6 +405,10 @@ impl<'a> Interaction<'a> for Conversation<'a> {
             }
             Event::ModeChanged(mode) => self.mode = *mode,
             Event::ForClipboard(text) => self.page.copy(text),
+            // What a terminal edits by itself cannot begin with a text.
+            Event::ForInput(text) if self.draft.is_empty() && !self.page.is_echoing() => {
+                self.draft.replace_whole(text.clone());
+            }
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.workload.is_running(origin.prompt.as_deref()) => {

@@ -183,6 +183,8 @@ pub enum Event {
     CommandsChanged,
     /// Text that a frontend at a terminal puts into the clipboard.
     ForClipboard(String),
+    /// Text that a frontend at a terminal puts into its input, unless the user has typed something.
+    ForInput(String),
     /// Output of the command that runs.
     CommandOutput(String),
     /// The command that runs has ended.

@@ -42,6 +42,8 @@ pub enum CommandReport {
     ForUser(String),
     /// Text for the clipboard of the user's terminal; see [`crate::Event::ForClipboard`].
     ForClipboard(String),
+    /// Text for the input of the user's terminal; see [`crate::Event::ForInput`].
+    ForInput(String),
     /// The settings were read again; see [`crate::Event::SettingsChanged`].
     SettingsChanged {
         /// Keys whose new values are in effect.

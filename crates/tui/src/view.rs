@@ -393,6 +393,9 @@ impl<'a> Interaction<'a> for View<'a> {
             }
             Event::ModeChanged(mode) => self.mode = *mode,
             Event::SwitchRequested(_) => self.is_replaced = true,
+            Event::ForInput(text) if self.composer.is_empty() => {
+                self.composer.replace(text.clone());
+            }
             Event::ForClipboard(text) => self.surface.send(&clipboard_sequence(text)),
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             Event::CallsFinished(calls) => self.counts.calls += calls.len() as u64,

@@ -52,6 +52,9 @@ impl Controls {
             Op::Report(CommandReport::ForClipboard(text)) => {
                 self.outlet.emit(Event::ForClipboard(text)).await;
             }
+            Op::Report(CommandReport::ForInput(text)) => {
+                self.outlet.emit(Event::ForInput(text)).await;
+            }
             Op::Report(CommandReport::SettingsChanged { changed, restart }) => {
                 self.outlet.emit(Event::SettingsChanged { changed, restart }).await;
             }

@@ -5,7 +5,8 @@ use std::path::Path;
 use async_trait::async_trait;
 use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
-    Command, CommandContext, CommandError, EntryId, Op, Part, TranscriptFrom, TranscriptItem,
+    Command, CommandContext, CommandError, CommandReport, EntryId, Op, Part, TranscriptFrom,
+    TranscriptItem,
 };
 use pollux_session::Transcript;
 
@@ -72,6 +73,7 @@ impl Command for Rewind {
         let Some(extent) = extent(&context, &prompt).await else { return Ok(None) };
         if extent != Extent::Conversation {
             let (workspace, to) = (self.0.setup.workspace.get(), prompt.id.clone());
+            let log = log.clone();
             let reverted = blocking(move || {
                 let changes = changes_since(&log, &to)?;
                 Ok(changes.revert(&workspace))
@@ -81,6 +83,9 @@ impl Command for Rewind {
         if extent == Extent::Files {
             return Ok(None);
         }
+        let to = prompt.id.clone();
+        let text = blocking(move || whole_text(&log, &to)).await?;
+        context.send(Op::Report(CommandReport::ForInput(text)));
         context.say(format!("The conversation continues before: {}", prompt.text));
         Ok(Some(Op::Rewind { id: context.id.clone(), to: prompt.id }))
     }
@@ -183,10 +188,28 @@ fn changes_since(log: &Path, to: &EntryId) -> Result<Changes, Failed> {
     Ok(changes)
 }
 
+/// Returns the text of a prompt; empty if it is not in the session file any more.
+fn whole_text(log: &Path, wanted: &EntryId) -> Result<String, Failed> {
+    let mut found = String::new();
+    backwards(log, |item| match item {
+        TranscriptItem::User { id, parts } if id == *wanted => {
+            found = text(&parts);
+            false
+        }
+        _ => true,
+    })?;
+    Ok(found)
+}
+
+/// Returns the text of the parts of a prompt.
+fn text(parts: &[Part]) -> String {
+    let text: String = parts.iter().filter_map(Part::as_text).collect();
+    text.trim().to_owned()
+}
+
 /// Returns the text of a prompt on one line, cut if it is long.
 fn shown(parts: &[Part]) -> String {
-    let text: String = parts.iter().filter_map(Part::as_text).collect();
-    let text = one_line(text.trim());
+    let text = one_line(&text(parts));
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {
         shown.push_str("...");

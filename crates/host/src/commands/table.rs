@@ -73,7 +73,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
         .dialog(),
     available("bug"),
     left_out("bug-memory", "It saves the heap of Node.js, which Pollux does not use."),
-    available("chat"),
+    available("chat").remarked("/chat debug is missing: no request is kept after its answer."),
     available("clear").also(&["new"]),
     available("commands"),
     available("compress").also(&["summarize", "compact"]),

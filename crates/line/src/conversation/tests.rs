@@ -627,3 +627,13 @@ fn an_agent_that_ends_by_itself_is_a_fault() {
     talk.agent_gone();
     assert_eq!(talk.over, Some(ConversationEnd::AgentGone));
 }
+
+#[test]
+fn a_text_for_the_input_replaces_nothing() {
+    let agent = Agent::default();
+    let mut talk = conversation(&agent);
+    talk.event(&agent.envelope(Event::ForInput("first\nsecond".to_owned())));
+    talk.event(&agent.envelope(Event::ForInput("other".to_owned())));
+    talk.type_bytes(b"!\r", InputMode::Raw);
+    assert_eq!(agent.asked(), ["prompt first\nsecond!"]);
+}

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, Pollux, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, Key, ModelReply, Pollux, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -92,6 +92,12 @@ impl Talk {
     /// Waits for the end of the present command.
     pub(super) fn wait_for_end(&self, expected: &str) {
         self.wait_for_more(expected, 0, |last| last.ends_with('>'));
+    }
+
+    /// Waits for the end of the present command, which has put a text into the input.
+    fn wait_for_input(&self, expected: &str, input: &str) {
+        let end = format!("> {input}");
+        self.wait_for_more(expected, 0, |last| last.ends_with(&end));
     }
 
     /// Returns the prompts and answers of the last request, without its context.
@@ -336,10 +342,11 @@ fn rewinding_takes_back_messages_and_files_as_wanted() {
          4. zero (files changed since: 1)\n  5. Stay at the current position",
     );
     talk.choose("Confirm Rewind: write two", "1");
-    talk.wait_for_end("The conversation continues before: write two");
+    talk.wait_for_input("The conversation continues before: write two", "write two");
     talk.wait_for_text("  4. Do nothing");
     talk.wait_for_text("Reverted:\n");
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\n");
+    talk.terminal.send_key(Key::Ctrl('u'));
     talk.say("four", "Heard four.");
     let said = talk.last_conversation();
     assert_eq!(said, ["zero", "Heard zero.", "write one", "Written.", "four"]);
@@ -354,8 +361,10 @@ fn rewinding_takes_back_messages_and_files_as_wanted() {
     fs::write(&file, "one\n").unwrap();
     talk.say_and_answer("/rewind", "before which prompt?", "2");
     talk.choose("Confirm Rewind: write one", "1");
-    talk.wait_for_end("The conversation continues before: write one");
+    talk.wait_for_input("The conversation continues before: write one", "write one");
     assert!(!file.exists(), "the file did not exist before");
+    talk.say(" again", "Written.");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one again\n");
     let (stage, _) = talk.leave();
     let recorded = recorded(&stage);
     for text in ["Heard three.", "Heard four.", "two\\n"] {
@@ -365,7 +374,7 @@ fn rewinding_takes_back_messages_and_files_as_wanted() {
     run.assert_code(0);
     let contents = stage.server.last_request().contents().to_vec();
     assert_eq!(texts(&contents[1]), ["Heard zero."]);
-    assert_eq!(contents.len(), 3);
+    assert_eq!(texts(&contents[2]), ["write one again"]);
 }
 
 #[test]

@@ -465,3 +465,14 @@ fn shift_tab_goes_through_the_modes() {
     stage.keys(&["\x1b[Z"]);
     assert_eq!(agent.asked(), ["SetMode(Default)"], "no plan during work");
 }
+
+#[test]
+fn a_text_for_the_input_replaces_nothing() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.event(Event::ForInput("first\nsecond".to_owned()));
+    stage.event(Event::ForInput("other".to_owned()));
+    assert_eq!(stage.live()[1..3], ["> first", "  second"]);
+    stage.keys(&["!", "\r"]);
+    assert_eq!(agent.asked(), ["prompt first\nsecond!"]);
+}
