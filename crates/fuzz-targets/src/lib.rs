@@ -25,6 +25,7 @@ targets! {
     html_to_markdown,
     ignore_rules,
     mcp_messages,
+    mcp_requests,
     oauth_documents,
     policy_toml,
     price_table,

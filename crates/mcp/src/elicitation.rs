@@ -220,7 +220,11 @@ impl Elicitation {
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => false,
         };
-        if url.len() > LONGEST_ADDRESS {
+        // `https://known.example@other.example/` leads to another place than it seems to.
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err("an address with a user name".to_owned());
+        }
+        if parsed.as_str().len() > LONGEST_ADDRESS {
             return Err("an address that is too long".to_owned());
         }
         if parsed.scheme() != "https" && !(parsed.scheme() == "http" && is_local) {
@@ -477,6 +481,8 @@ mod tests {
             ("file:///etc/passwd", false),
             ("javascript:alert(1)", false),
             ("not an address", false),
+            ("https://known.example@other.example/", false),
+            (&format!("https://example.com/{}", "<".repeat(LONGEST_ADDRESS / 3)), false),
         ] {
             let (elicitation, operator) = elicitation(Some(json!({})));
             let params = json!({"mode": "url", "message": "Pay", "url": url, "elicitationId": "1"});

@@ -14,6 +14,7 @@ use rmcp::transport::Transport;
 use url::Url;
 
 use crate::http::{Events, HttpConnection, HttpFailure, event_stream};
+use crate::incoming::shown_line;
 
 /// Connection with an open stream of events.
 pub(crate) struct SseTransport {
@@ -47,7 +48,7 @@ impl SseTransport {
             let data = event.data.unwrap_or_default();
             let named = data.trim();
             let post_url = url.join(named).ok().filter(|next| next.origin() == url.origin());
-            let post_url = post_url.ok_or_else(|| HttpFailure::Address(named.to_owned()))?;
+            let post_url = post_url.ok_or_else(|| HttpFailure::Address(shown_line(named)))?;
             return Ok(Self { connection, events: Some(events), post_url: Arc::new(post_url) });
         }
         Err(HttpFailure::Address("no address at all".to_owned()))

@@ -11,6 +11,7 @@
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `elicitation` | questions of a server to the user |
 //! | `sampling` | requests of a server for an answer of the user's model |
+//! | `requests` | questions and requests of a server from bytes, for fuzzing |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `oauth` | [`Authorization`]: signing in to servers, and their tokens |
 //! | `prompts` | a server's prompt as a slash command |
@@ -38,6 +39,7 @@ mod listing;
 mod names;
 mod oauth;
 mod prompts;
+mod requests;
 mod resource_tools;
 mod resources;
 mod result;
@@ -58,6 +60,7 @@ pub use oauth::{
     read_oauth,
 };
 pub use prompts::ServerPrompt;
+pub use requests::{RequestReading, read_request};
 pub use resource_tools::resource_tools;
 pub use resources::{ResourceBlock, ServerResource};
 pub use sampling::{Sampler, SamplerResult};

@@ -4,6 +4,7 @@
 
 mod suite {
     mod discovery;
+    mod legacy_sse;
     mod service;
     mod sign_in;
     mod tokens;
