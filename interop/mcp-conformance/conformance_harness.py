@@ -4,8 +4,8 @@
 
 `--suite` is the program of the conformance tests. Without patterns, every scenario runs, and the
 table in the page must say what was found; `--write` writes it. A scenario passes if all its checks
-do, there are some, and the call of the tool has succeeded. Scenarios of drafts and extensions, and
-those of `NOT_SUPPORTED`, are not required. The last line of output is `mcp-conformance: N scenarios, P passed, F failures`. The
+do, there are some, and the call of the tool has succeeded. Scenarios of drafts and extensions are
+not required. The last line of output is `mcp-conformance: N scenarios, P passed, F failures`. The
 exit code is 1 if F is not 0.
 """
 
@@ -26,8 +26,6 @@ DRIVER = [sys.executable, "-B", str(HERE / "driver.py")]
 OPTIONAL = {"draft", "extension"}
 # Scenarios in which the server never gives what the client wants.
 REFUSING = {"auth/scope-retry-limit", "auth/resource-mismatch"}
-# Scenarios that are not supported; the page has the reasons.
-NOT_SUPPORTED = {"auth/basic-cimd"}
 # Number of scenarios at the same time, and time in seconds for one.
 AT_ONCE, LIMIT = 2, 90
 BEGIN, END = "<!-- results -->\n", "<!-- end of the results -->\n"
@@ -46,7 +44,7 @@ class Result:
 
     @property
     def is_required(self):
-        return not OPTIONAL.intersection(self.versions) and self.name not in NOT_SUPPORTED
+        return not OPTIONAL.intersection(self.versions)
 
     @property
     def failed_checks(self):
@@ -123,9 +121,6 @@ def main():
         if not result.has_passed and result.is_required:
             failures += 1
             print(f"FAILED {result.name}: {', '.join(result.failed_checks)}\n{result.output}")
-        elif result.has_passed and result.name in NOT_SUPPORTED:
-            failures += 1
-            print(f"FAILED {result.name}: passes, so that it does not belong to NOT_SUPPORTED")
     if not arguments.pattern:
         failures += check_page(arguments.page, results, arguments.write)
     passed = sum(result.has_passed for result in results)

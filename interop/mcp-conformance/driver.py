@@ -38,6 +38,8 @@ TEST_TOOL = ("test-tool", {})
 LIMIT = 20
 # Number of times that the user signs in at most: a server may want more permissions for a call.
 SIGN_INS = 2
+# Document about the client that the authorization servers of the tests know.
+CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"
 
 
 class Failed(Exception):
@@ -52,7 +54,8 @@ class Stage:
         if "client_id" in CONTEXT:
             entry["oauth"] = {"clientId": CONTEXT["client_id"], "clientSecret": CONTEXT.get("client_secret")}
         self.root = Path(root)
-        run_case.lay_out(scenario.Surroundings(settings={"mcpServers": {"srv": entry}}), self.root)
+        settings = {"mcpServers": {"srv": entry}, "pollux": {"mcp": {"clientMetadataUrl": CLIENT_DOCUMENT}}}
+        run_case.lay_out(scenario.Surroundings(settings=settings), self.root)
 
     def start(self, arguments, port=1, **streams):
         """Starts Pollux with the model at this port."""

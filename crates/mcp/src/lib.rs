@@ -56,8 +56,8 @@ pub use handler::CallProgress;
 pub use incoming::read_message;
 pub use names::{qualified_name, sanitized};
 pub use oauth::{
-    Authorization, CallbackSettings, OAuthError, OAuthReading, OAuthSettings, SignInUser,
-    read_oauth,
+    Authorization, AuthorizationOptions, CallbackSettings, OAuthError, OAuthReading, OAuthSettings,
+    SignInUser, read_oauth,
 };
 pub use prompts::ServerPrompt;
 pub use requests::{RequestReading, read_request};

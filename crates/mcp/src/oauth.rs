@@ -76,12 +76,23 @@ impl OAuthError {
     }
 }
 
+/// Options of the sign-ins to all servers.
+#[derive(Debug, Clone, Default)]
+pub struct AuthorizationOptions {
+    /// Options of the HTTP client.
+    pub client: ClientOptions,
+    /// Settings of the listener for the browser.
+    pub callback: CallbackSettings,
+    /// Address of a document that describes Pollux as a client (Client ID Metadata Document), as
+    /// the user wrote it.
+    pub client_document: Option<String>,
+}
+
 /// Sign-ins of all servers of a user.
 #[derive(Debug)]
 pub struct Authorization {
     store: CredentialStore,
-    client: ClientOptions,
-    callback: CallbackSettings,
+    options: AuthorizationOptions,
     /// Last refusal of each server, by name.
     refusals: Mutex<HashMap<String, Refusal>>,
 }
@@ -96,12 +107,8 @@ struct Refusal {
 
 impl Authorization {
     /// Creates the sign-ins with the credentials of this store. Reads nothing yet.
-    pub fn new(
-        store: CredentialStore,
-        client: ClientOptions,
-        callback: CallbackSettings,
-    ) -> Arc<Self> {
-        Arc::new(Self { store, client, callback, refusals: Mutex::default() })
+    pub fn new(store: CredentialStore, options: AuthorizationOptions) -> Arc<Self> {
+        Arc::new(Self { store, options, refusals: Mutex::default() })
     }
 
     /// Returns the message for a server that wants the user to sign in.

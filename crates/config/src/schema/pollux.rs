@@ -23,6 +23,7 @@ pub(super) static TABLE: &[Setting] = &[
     unset("pollux.budget.session.turns", SettingKind::Number, "Maximum number of requests to models in the session, including side calls and retries.").restart(),
     unset("pollux.budget.session.usd", SettingKind::Number, "Maximum cost of the session, in dollars, by the prices in `prices.json`.").restart(),
     integer("pollux.compression.timeout", 300, "Time limit for summarising a conversation, or a part of one, in seconds."),
+    unset("pollux.mcp.clientMetadataUrl", SettingKind::Text, "Address (https) of a Client ID Metadata Document. Pollux uses it as its client id when it signs in to a server that supports such documents, instead of registering itself.").restart(),
     integer("pollux.mcp.headlessWait", 60, "Time that the first request of a headless run waits for MCP servers that are still starting, in seconds; zero for no wait. A shorter `timeout` of the server itself is respected."),
     integer("pollux.outputSchema.repairs", 3, "Maximum number of repeated requests when an answer does not satisfy `--output-schema`; at most 20.").within(0, 20),
     object("pollux.safetyCheckers", &SettingKind::Record(&records::CHECKER), "Programs that policy files can use as safety checkers of type `external`, by name.").restart().shallow().not_project(),

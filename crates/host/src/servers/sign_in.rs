@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_config::names;
-use pollux_mcp::{Authorization, CallbackSettings, ServerConfig, ServerState, SignInUser};
+use pollux_mcp::{
+    Authorization, AuthorizationOptions, CallbackSettings, ServerConfig, ServerState, SignInUser,
+};
 use pollux_net::{ClientOptions, CredentialFormat, CredentialStore};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
@@ -41,7 +43,13 @@ impl Setup {
             port: given(names::OAUTH_CALLBACK_PORT),
             workstation: given(names::WEB_HOST).filter(|_| is_workstation),
         };
-        Authorization::new(store, ClientOptions::from_environment(&lookup), callback)
+        let document = self.loaded.settings.text("pollux.mcp.clientMetadataUrl");
+        let options = AuthorizationOptions {
+            client: ClientOptions::from_environment(&lookup),
+            callback,
+            client_document: document.map(str::to_owned),
+        };
+        Authorization::new(store, options)
     }
 
     /// Returns true if pages can be shown to the user in a browser.

@@ -46,6 +46,9 @@ pub(super) struct AuthorizationServer {
     pub(super) client_method: &'static str,
     /// True if each redirect contains the issuer (RFC 9207).
     pub(super) names_itself: bool,
+    /// True if the id of a client may be the address of a document that describes it (Client ID
+    /// Metadata Document).
+    pub(super) reads_documents: bool,
     /// True if there are no metadata, and the endpoints are those of [`Self::by_default`].
     pub(super) is_assumed: bool,
 }
@@ -70,6 +73,8 @@ struct ServerDocument {
     token_endpoint_auth_methods_supported: Option<Vec<Value>>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
+    #[serde(default)]
+    client_id_metadata_document_supported: bool,
 }
 
 impl ProtectedResource {
@@ -129,6 +134,7 @@ impl AuthorizationServer {
                 .find(|method| takes(method))
                 .unwrap_or(NO_SECRET),
             names_itself: document.authorization_response_iss_parameter_supported,
+            reads_documents: document.client_id_metadata_document_supported,
             is_assumed: false,
             issuer: document.issuer,
         })
@@ -144,6 +150,7 @@ impl AuthorizationServer {
             registration_endpoint: Some(at(server, "/register")),
             client_method: NO_SECRET,
             names_itself: false,
+            reads_documents: false,
             is_assumed: true,
         }
     }
@@ -155,6 +162,14 @@ pub(super) fn is_usable(url: &Url) -> bool {
     let is_secure = url.scheme() == "https" || url.scheme() == "http" && is_loopback(url);
     let is_anonymous = url.username().is_empty() && url.password().is_none();
     is_secure && is_anonymous && url.host().is_some() && url.as_str().len() <= LONGEST_URL
+}
+
+/// True for the address of a document that may be the id of a client: https, with a path and
+/// without a fragment.
+pub(super) fn is_document(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| {
+        url.scheme() == "https" && is_usable(&url) && url.path() != "/" && url.fragment().is_none()
+    })
 }
 
 fn usable(text: &str) -> Option<Url> {

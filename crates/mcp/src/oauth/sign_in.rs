@@ -18,7 +18,7 @@ use super::callback::Callback;
 use super::challenge::scopes;
 use super::discovery::{Discovered, discover, registrar, undiscovered};
 use super::fetch::Fetcher;
-use super::metadata::{AuthorizationServer, BASIC_SECRET, NO_SECRET, identifier};
+use super::metadata::{AuthorizationServer, BASIC_SECRET, NO_SECRET, identifier, is_document};
 use super::redirect::{Expected, pasted};
 use super::registration::{Client, register};
 use super::token::{Purpose, TokenRequest};
@@ -69,11 +69,15 @@ impl Authorization {
             OAuthError::refused("only servers with an address can require authentication")
         })?;
         let settings = &config.oauth;
-        let fetcher = Fetcher::of(&self.client, &remote.url).await?;
+        let fetcher = Fetcher::of(&self.options.client, &remote.url).await?;
         let plan = self.plan(config, remote, &fetcher).await?;
         let verifier = random::<64>();
-        let callback = Callback::open(&self.callback, settings).await?;
-        let client = client(&fetcher, settings, &plan, &callback.redirect).await?;
+        let callback = Callback::open(&self.options.callback, settings).await?;
+        let document = self.options.client_document.as_deref();
+        let client = match known_client(settings, &plan, document)? {
+            Some(client) => client,
+            None => registered_client(&fetcher, settings, &plan, &callback.redirect).await?,
+        };
         let names_issuer = plan.server.as_ref().is_some_and(|server| server.names_itself);
         let issuer = plan.server.as_ref().map(|server| server.issuer.clone());
         let issuer = issuer.filter(|issuer| !issuer.is_empty());
@@ -191,19 +195,40 @@ fn credentials(
     }
 }
 
-/// Returns the client of the settings, or registers one.
-async fn client(
+/// Returns the client of the settings: the one that is registered with the server, or the one that
+/// `document` describes, if the server reads such documents and the settings name no address for
+/// registrations.
+fn known_client(
+    settings: &OAuthSettings,
+    plan: &Plan,
+    document: Option<&str>,
+) -> Result<Option<Client>, OAuthError> {
+    if let Some(id) = settings.client_id.clone() {
+        let secret = settings.client_secret.clone();
+        let method = plan.server.as_ref().map_or(NO_SECRET, |server| server.client_method);
+        let is_basic = method == BASIC_SECRET && secret.is_some();
+        return Ok(Some(Client { id, secret, is_basic }));
+    }
+    let reads_documents = plan.server.as_ref().is_some_and(|server| server.reads_documents);
+    let Some(document) = document.filter(|_| reads_documents) else { return Ok(None) };
+    if settings.registration_url.is_some() {
+        return Ok(None);
+    }
+    if !is_document(document) {
+        return Err(OAuthError::refused(
+            "`pollux.mcp.clientMetadataUrl` must begin with https:// and have a path",
+        ));
+    }
+    Ok(Some(Client { id: document.to_owned(), secret: None, is_basic: false }))
+}
+
+/// Registers a client.
+async fn registered_client(
     fetcher: &Fetcher,
     settings: &OAuthSettings,
     plan: &Plan,
     redirect: &str,
 ) -> Result<Client, OAuthError> {
-    if let Some(id) = &settings.client_id {
-        let secret = settings.client_secret.clone();
-        let method = plan.server.as_ref().map_or(NO_SECRET, |server| server.client_method);
-        let wants_basic = method == BASIC_SECRET;
-        return Ok(Client { id: id.clone(), is_basic: wants_basic && secret.is_some(), secret });
-    }
     let found;
     let endpoint = match (&settings.registration_url, &plan.server) {
         (Some(endpoint), _) => Some(endpoint),

@@ -228,7 +228,7 @@ impl Renewal {
             client: &client,
             parameters,
         };
-        let fetcher = Fetcher::of(&self.authorization.client, &self.url).await?;
+        let fetcher = Fetcher::of(&self.authorization.options.client, &self.url).await?;
         let mut token = match request.send(&fetcher).await {
             Ok(token) => token,
             Err(TokenError::InvalidGrant(_)) => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use pollux_mcp::{Authorization, CallbackSettings, ServerConfig, ServersOptions};
+use pollux_mcp::{Authorization, AuthorizationOptions, ServerConfig, ServersOptions};
 use pollux_net::{ClientOptions, CredentialFormat, CredentialStore, StoredCredentials};
 use serde_json::{Value, json};
 
@@ -106,8 +106,14 @@ impl Service {
 
     /// Returns the sign-ins of another process.
     pub(crate) fn authorization(&self) -> Arc<Authorization> {
-        let callback = CallbackSettings::default();
-        Authorization::new(self.store(), ClientOptions::default(), callback)
+        Authorization::new(self.store(), AuthorizationOptions::default())
+    }
+
+    /// Returns the sign-ins with the address of a document about the client.
+    pub(crate) fn with_document(&self, address: &str) -> Arc<Authorization> {
+        let client_document = Some(address.to_owned());
+        let options = AuthorizationOptions { client_document, ..AuthorizationOptions::default() };
+        Authorization::new(self.store(), options)
     }
 
     /// Returns the entry of the server, with these settings for signing in.

@@ -260,6 +260,50 @@ async fn without_registration_a_client_id_is_needed() {
 }
 
 #[tokio::test]
+async fn a_document_is_the_id_of_the_client_if_the_server_reads_documents() {
+    const DOCUMENT: &str = "https://client.example/pollux.json";
+    let with_documents = |asked: &Asked| {
+        (asked.target == "/.well-known/oauth-authorization-server").then(|| {
+            let mut document = metadata(&asked.base);
+            document["client_id_metadata_document_supported"] = json!(true);
+            // The client has no secret, whatever else the server supports.
+            document["token_endpoint_auth_methods_supported"] = json!(["client_secret_basic"]);
+            Answer::json(200, &document)
+        })
+    };
+    let registrations =
+        |service: &Service| service.lines().iter().filter(|line| *line == "POST /register").count();
+    let service = Service::start(with_documents).await;
+    let sign_in = async |oauth: Value, document: &str| {
+        let user = User::willing();
+        let signed_in =
+            service.with_document(document).sign_in(&service.config(&oauth), &user).await;
+        signed_in.map(|()| user.parameter("client_id").unwrap()).map_err(|it| it.to_string())
+    };
+    assert_eq!(sign_in(json!({}), DOCUMENT).await.as_deref(), Ok(DOCUMENT));
+    let exchange = service.requests().pop().unwrap();
+    assert_eq!(exchange.form("client_id").as_deref(), Some(DOCUMENT));
+    assert_eq!((exchange.form("client_secret"), exchange.authorization), (None, None));
+    assert_eq!(service.kept().unwrap().client_id.as_deref(), Some(DOCUMENT));
+    assert_eq!(registrations(&service), 0);
+    // Settings of the server itself come first.
+    assert_eq!(sign_in(json!({"clientId": "own"}), DOCUMENT).await.as_deref(), Ok("own"));
+    let registrar = json!({"registrationUrl": format!("{}/register", service.base)});
+    assert_eq!(sign_in(registrar, DOCUMENT).await.as_deref(), Ok("cid"));
+    for wrong in ["http://client.example/a", "https://client.example", "https://u:p@h/a", "a"] {
+        assert_eq!(
+            sign_in(json!({}), wrong).await.unwrap_err(),
+            "`pollux.mcp.clientMetadataUrl` must begin with https:// and have a path"
+        );
+    }
+    let other = Service::start(|_| None).await;
+    let user = User::willing();
+    other.with_document(DOCUMENT).sign_in(&other.config(&json!({})), &user).await.unwrap();
+    assert_eq!(user.parameter("client_id").as_deref(), Some("cid"));
+    assert_eq!(registrations(&other), 1);
+}
+
+#[tokio::test]
 async fn a_missing_permission_is_asked_for_in_addition() {
     let script = |asked: &Asked| {
         let lacks = asked.body.contains("tools/list")
