@@ -216,6 +216,9 @@ impl Layout {
 
 /// Returns the width of a text, in cells.
 pub fn text_width(text: &str) -> usize {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.len();
+    }
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 

@@ -1,5 +1,7 @@
 //! Breaks of a line into rows of limited width. Pure.
 
+use std::ops::Range;
+
 use pollux_input::text_width;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -41,50 +43,96 @@ impl Room {
     pub(crate) fn hanging(self, by: usize) -> Self {
         Self { further: self.further + by, ..self }
     }
-}
 
-/// A row of a broken line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoldedRow {
-    /// The row, with its indent.
-    pub(crate) row: Row,
-    /// Position in the text of the line at which the next row begins, in bytes.
-    pub(crate) end: usize,
+    /// Returns the number of blanks before the row with this index.
+    fn indent(self, row: usize) -> usize {
+        let indent = if row == 0 { self.first } else { self.further };
+        // A wide character always has room.
+        indent.min(self.cells / 2).min(self.cells.saturating_sub(2))
+    }
 }
 
 /// Returns the rows of a line, at least one. Indents take at most half of a row.
 pub(crate) fn fold(line: &Row, room: Room, breaks: Breaks) -> Vec<Row> {
-    fold_with_ends(line, room, breaks).into_iter().map(|folded| folded.row).collect()
+    let ranges = row_ranges(&line.text(), room, breaks);
+    let mut rows = line.parts(&ranges);
+    for (index, row) in rows.iter_mut().enumerate() {
+        let indent = room.indent(index);
+        if indent > 0 {
+            let mut indented = Row::plain(" ".repeat(indent));
+            indented.append(row);
+            *row = indented;
+        }
+    }
+    rows
 }
 
-/// Returns the rows of a line like [`fold`], with the positions of the breaks.
-pub(crate) fn fold_with_ends(line: &Row, room: Room, breaks: Breaks) -> Vec<FoldedRow> {
-    let characters: Vec<_> = line
-        .pieces()
-        .flat_map(|(look, text)| text.graphemes(true).map(move |part| (look, part)))
-        .collect();
-    let widths: Vec<usize> = characters.iter().map(|(_, text)| text_width(text)).collect();
-    let is_blank = |at: usize| characters[at].1 == " ";
-    let (mut rows, mut start, mut position) = (Vec::new(), 0, 0);
+/// A character of a line, as the user sees it.
+struct Cell {
+    /// Position in the text, in bytes.
+    at: usize,
+    width: usize,
+    kind: CellKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CellKind {
+    Blank,
+    /// Character of a script without blanks between words.
+    Wide,
+    /// Other wide character that cannot begin a row.
+    Closing,
+    Other,
+}
+
+/// Characters of wide scripts that belong to what precedes them.
+const CLOSING: &str = "\u{3001}\u{3002}\u{ff0c}\u{ff0e}\u{ff1a}\u{ff1b}\u{ff01}\u{ff1f}\u{ff09}\u{3009}\u{300b}\u{300d}\u{300f}\u{3011}\u{30fc}";
+
+impl Cell {
+    /// Returns a printable ASCII character.
+    fn of_ascii((at, byte): (usize, u8)) -> Self {
+        Self { at, width: 1, kind: if byte == b' ' { CellKind::Blank } else { CellKind::Other } }
+    }
+
+    fn new((at, text): (usize, &str)) -> Self {
+        if let [byte] = text.as_bytes() {
+            return Self::of_ascii((at, *byte));
+        }
+        let width = text_width(text);
+        let kind = match width {
+            2.. if text.starts_with(|letter| CLOSING.contains(letter)) => CellKind::Closing,
+            2.. => CellKind::Wide,
+            _ => CellKind::Other,
+        };
+        Self { at, width, kind }
+    }
+
+    fn is_blank(&self) -> bool {
+        self.kind == CellKind::Blank
+    }
+}
+
+/// Returns the positions in a line, in bytes, of the text of its rows.
+fn row_ranges(text: &str, room: Room, breaks: Breaks) -> Vec<Range<usize>> {
+    let cells: Vec<Cell> = if text.is_ascii() {
+        text.bytes().enumerate().map(Cell::of_ascii).collect()
+    } else {
+        text.grapheme_indices(true).map(Cell::new).collect()
+    };
+    let position = |cell: usize| cells.get(cell).map_or(text.len(), |cell| cell.at);
+    let (mut rows, mut start) = (Vec::new(), 0);
     loop {
-        let indent = if rows.is_empty() { room.first } else { room.further };
-        let indent = indent.min(room.cells / 2);
-        let (mut end, mut width) = (start, indent);
-        while end < characters.len() && (width + widths[end] <= room.cells || end == start) {
-            width += widths[end];
+        let (mut end, mut width) = (start, room.indent(rows.len()));
+        while end < cells.len() && (width + cells[end].width <= room.cells || end == start) {
+            width += cells[end].width;
             end += 1;
         }
         let mut next = end;
-        if end < characters.len() && breaks == Breaks::Words {
-            (end, next) = word_break(start, end, characters.len(), is_blank);
+        if end < cells.len() && breaks == Breaks::Words {
+            (end, next) = word_break(&cells, start, end);
         }
-        let mut row = Row::plain(" ".repeat(indent));
-        for (look, text) in &characters[start..end] {
-            row.push(*look, text);
-        }
-        position += characters[start..next].iter().map(|(_, text)| text.len()).sum::<usize>();
-        rows.push(FoldedRow { row, end: position });
-        if next == characters.len() {
+        rows.push(position(start)..position(end));
+        if next == cells.len() {
             return rows;
         }
         start = next;
@@ -93,19 +141,19 @@ pub(crate) fn fold_with_ends(line: &Row, room: Room, breaks: Breaks) -> Vec<Fold
 
 /// Returns the end of a row and the start of the next one, so that the row, which has no room for
 /// the character at `full`, ends between words.
-fn word_break(
-    start: usize,
-    full: usize,
-    length: usize,
-    is_blank: impl Fn(usize) -> bool,
-) -> (usize, usize) {
-    let is_inside = |at: usize| (start..at).any(|before| !is_blank(before));
-    let Some(blank) = (start..=full).rev().find(|at| is_blank(*at)).filter(|at| is_inside(*at))
-    else {
-        return (full, full);
+fn word_break(cells: &[Cell], start: usize, full: usize) -> (usize, usize) {
+    let Some(word) = (start..full).find(|at| !cells[*at].is_blank()) else { return (full, full) };
+    let is_break = |at: &usize| {
+        let (before, after) = (cells[*at - 1].kind, cells[*at].kind);
+        match after {
+            CellKind::Blank | CellKind::Wide => true,
+            CellKind::Closing => false,
+            CellKind::Other => matches!(before, CellKind::Wide | CellKind::Closing),
+        }
     };
-    let end = (start..blank).rev().find(|at| !is_blank(*at)).map_or(blank, |last| last + 1);
-    let next = (blank..length).find(|at| !is_blank(*at)).unwrap_or(length);
+    let Some(at) = (word + 1..=full).rev().find(is_break) else { return (full, full) };
+    let end = (start..at).rev().find(|at| !cells[*at].is_blank()).map_or(at, |last| last + 1);
+    let next = (at..cells.len()).find(|at| !cells[*at].is_blank()).unwrap_or(cells.len());
     (end, next)
 }
 
@@ -147,6 +195,9 @@ mod tests {
             ("0123456789a bc", &["0123456789", "a bc"]),
             ("one two   three", &["one two", "three"]),
             ("漢漢 漢漢 漢", &["漢漢 漢漢", "漢"]),
+            ("ab 漢漢漢漢", &["ab 漢漢漢", "漢"]),
+            ("漢漢漢漢漢\u{3002}漢", &["漢漢漢漢", "漢\u{3002}漢"]),
+            ("漢漢漢漢abcd", &["漢漢漢漢", "abcd"]),
             ("", &[""]),
             ("   ", &["   "]),
             ("  0123456789", &["  01234567", "89"]),
@@ -176,13 +227,12 @@ mod tests {
         ) {
             let room = Room::new(cells).hanging(further);
             let line = Row::plain(text.as_str());
-            let rows = fold_with_ends(&line, room, Breaks::Anywhere);
+            let rows = fold(&line, room, Breaks::Anywhere);
             let indent = further.min(cells / 2);
             let mut joined = String::new();
-            for (index, folded) in rows.iter().enumerate() {
-                prop_assert!(folded.row.width() <= cells);
-                joined.push_str(&folded.row.text()[if index == 0 { 0 } else { indent }..]);
-                prop_assert_eq!(folded.end, joined.len());
+            for (index, row) in rows.iter().enumerate() {
+                prop_assert!(row.width() <= cells);
+                joined.push_str(&row.text()[if index == 0 { 0 } else { indent }..]);
             }
             prop_assert_eq!(&joined, &text);
             let words = |text: &str| text.split_whitespace().collect::<String>();

@@ -1,12 +1,16 @@
 //! A row of the screen: pieces of text with their looks.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use pollux_input::{Tone, text_width};
 use pollux_protocol::plain_text::for_terminal;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Look of a piece of text (see STYLE.md).
+use crate::link::Address;
+use crate::palette::Palette;
+
+/// Look of a piece of text: its meaning, for which a [`Palette`] has a colour (see STYLE.md).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Look {
     /// The terminal's own foreground.
@@ -24,21 +28,14 @@ pub(crate) enum Look {
     Green,
     /// Path, command, name.
     Cyan,
-}
-
-impl Look {
-    /// Returns the parameter of the SGR sequence; `None` for plain text.
-    fn code(self) -> Option<u8> {
-        match self {
-            Self::Plain => None,
-            Self::Bold => Some(1),
-            Self::Dim => Some(2),
-            Self::Red => Some(31),
-            Self::Green => Some(32),
-            Self::Yellow => Some(33),
-            Self::Cyan => Some(36),
-        }
-    }
+    /// Weak emphasis in an answer.
+    Italic,
+    /// Both kinds of emphasis.
+    BoldItalic,
+    /// Title of an answer.
+    Title,
+    /// Text or address of a link.
+    Link,
 }
 
 impl From<Tone> for Look {
@@ -57,7 +54,15 @@ impl From<Tone> for Look {
 /// and tabs become blanks, wherever the text comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Row {
-    pieces: Vec<(Look, String)>,
+    pieces: Vec<Piece>,
+}
+
+/// Piece of a row: text with one look, which may be a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    look: Look,
+    link: Option<Address>,
+    text: String,
 }
 
 impl Row {
@@ -75,11 +80,21 @@ impl Row {
 
     /// Appends a piece.
     pub(crate) fn push(&mut self, look: Look, text: &str) {
-        let text = harmless_row(text);
+        self.push_harmless(look, None, &harmless_row(text));
+    }
+
+    /// Appends a piece that leads to an address.
+    pub(crate) fn push_link(&mut self, look: Look, address: Option<&Address>, text: &str) {
+        self.push_harmless(look, address, &harmless_row(text));
+    }
+
+    fn push_harmless(&mut self, look: Look, link: Option<&Address>, text: &str) {
         match self.pieces.last_mut() {
             _ if text.is_empty() => {}
-            Some((last, end)) if *last == look => end.push_str(&text),
-            _ => self.pieces.push((look, text.into_owned())),
+            Some(last) if last.look == look && last.link.as_ref() == link => {
+                last.text.push_str(text);
+            }
+            _ => self.pieces.push(Piece { look, link: link.cloned(), text: text.to_owned() }),
         }
     }
 
@@ -90,14 +105,48 @@ impl Row {
         self
     }
 
+    /// Appends the pieces of another row.
+    pub(crate) fn append(&mut self, row: &Self) {
+        for Piece { look, link, text } in &row.pieces {
+            self.push_harmless(*look, link.as_ref(), text);
+        }
+    }
+
+    /// Returns the parts of the row at these positions of its text, in bytes. The ranges ascend.
+    pub(crate) fn parts(&self, ranges: &[Range<usize>]) -> Vec<Self> {
+        let (mut parts, mut at, mut start) = (Vec::with_capacity(ranges.len()), 0, 0);
+        for range in ranges {
+            let mut part = Self::default();
+            while let Some(Piece { look, link, text }) = self.pieces.get(at) {
+                let end = start + text.len();
+                let inside = range.start.max(start)..range.end.min(end);
+                if inside.start < inside.end {
+                    let text = &text[inside.start - start..inside.end - start];
+                    part.push_harmless(*look, link.as_ref(), text);
+                }
+                if end > range.end {
+                    break;
+                }
+                (at, start) = (at + 1, end);
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
     /// Returns the pieces.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (Look, &str)> {
-        self.pieces.iter().map(|(look, text)| (*look, text.as_str()))
+        self.pieces.iter().map(|piece| (piece.look, piece.text.as_str()))
+    }
+
+    /// Returns true if the row has no text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
     }
 
     /// Returns the width in cells.
     pub(crate) fn width(&self) -> usize {
-        self.pieces.iter().map(|(_, text)| text_width(text)).sum()
+        self.pieces.iter().map(|piece| text_width(&piece.text)).sum()
     }
 
     /// Removes what is beyond this width.
@@ -106,7 +155,7 @@ impl Row {
             return;
         }
         let mut room = cells;
-        for (_, text) in &mut self.pieces {
+        for Piece { text, .. } in &mut self.pieces {
             let fits = |part: &&str| {
                 let width = text_width(part);
                 let has_room = width <= room;
@@ -116,28 +165,45 @@ impl Row {
             let length = text.graphemes(true).take_while(fits).map(str::len).sum();
             text.truncate(length);
         }
-        self.pieces.retain(|(_, text)| !text.is_empty());
+        self.pieces.retain(|piece| !piece.text.is_empty());
+    }
+
+    /// Removes the blanks at the end.
+    pub(crate) fn trim_end(&mut self) {
+        while let Some(last) = self.pieces.last_mut() {
+            last.text.truncate(last.text.trim_end_matches(' ').len());
+            if !last.text.is_empty() {
+                return;
+            }
+            self.pieces.pop();
+        }
     }
 
     /// Returns the text without its looks.
     pub(crate) fn into_text(self) -> String {
-        self.pieces.into_iter().map(|(_, text)| text).collect()
+        self.pieces.into_iter().map(|piece| piece.text).collect()
     }
 
     /// Returns the text without its looks.
-    #[cfg(test)]
     pub(crate) fn text(&self) -> String {
-        self.pieces.iter().map(|(_, text)| text.as_str()).collect()
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
     /// Appends the row as bytes for the terminal.
-    pub(crate) fn encode(&self, is_coloured: bool, bytes: &mut Vec<u8>) {
-        for (look, text) in &self.pieces {
-            match look.code().filter(|_| is_coloured) {
+    pub(crate) fn encode(&self, palette: &Palette, bytes: &mut Vec<u8>) {
+        for Piece { look, link, text } in &self.pieces {
+            let link = link.as_ref().filter(|_| palette.has_links());
+            if let Some(link) = link {
+                bytes.extend_from_slice(format!("\x1b]8;;{link}\x1b\\").as_bytes());
+            }
+            match palette.code(*look) {
                 Some(code) => {
                     bytes.extend_from_slice(format!("\x1b[{code}m{text}\x1b[0m").as_bytes());
                 }
                 None => bytes.extend_from_slice(text.as_bytes()),
+            }
+            if link.is_some() {
+                bytes.extend_from_slice(b"\x1b]8;;\x1b\\");
             }
         }
     }
@@ -158,9 +224,10 @@ mod tests {
     #[test]
     fn a_row_is_encoded_with_and_without_colour() {
         let row = Row::plain("> ").with(Look::Dim, "a").with(Look::Dim, "b").with(Look::Bold, "");
-        for (is_coloured, expected) in [(true, "> \x1b[2mab\x1b[0m"), (false, "> ab")] {
+        let table = [(Palette::sixteen(), "> \x1b[2mab\x1b[0m"), (Palette::none(), "> ab")];
+        for (palette, expected) in table {
             let mut bytes = Vec::new();
-            row.encode(is_coloured, &mut bytes);
+            row.encode(&palette, &mut bytes);
             assert_eq!(String::from_utf8(bytes).unwrap(), expected);
         }
         assert_eq!(row.width(), 4);
@@ -176,11 +243,29 @@ mod tests {
     }
 
     #[test]
+    fn parts_keep_looks_and_links() {
+        let address = Address::web("https://a.b/c").unwrap();
+        let mut row = Row::plain("one ").with(Look::Bold, "two");
+        row.push_link(Look::Link, Some(&address), "three");
+        let parts = row.parts(&[0..3, 4..5, 6..12]);
+        assert_eq!(parts[0], Row::plain("one"));
+        assert_eq!(parts[1], Row::new(Look::Bold, "t"));
+        let mut last = Row::new(Look::Bold, "o");
+        last.push_link(Look::Link, Some(&address), "three");
+        assert_eq!(parts[2], last);
+        let mut bytes = Vec::new();
+        last.encode(&Palette::sixteen(), &mut bytes);
+        let expected =
+            "\x1b[1mo\x1b[0m\x1b]8;;https://a.b/c\x1b\\\x1b[4mthree\x1b[0m\x1b]8;;\x1b\\";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+
+    #[test]
     fn no_text_acts_on_the_terminal() {
         let row =
             Row::plain("a\x1b[2Jb\x07\n\tc\u{9b}1m\u{202e}d").with(Look::Red, "\x1b]0;x\x07e");
         let mut bytes = Vec::new();
-        row.encode(false, &mut bytes);
+        row.encode(&Palette::none(), &mut bytes);
         assert_eq!(String::from_utf8(bytes).unwrap(), "ab  cde");
     }
 }

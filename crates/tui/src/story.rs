@@ -8,8 +8,8 @@ use pollux_protocol::{
 };
 
 use crate::calls::LiveCalls;
-use crate::flow::TextFlow;
 use crate::fold::{Breaks, Room, cut_to, fold};
+use crate::markdown::{Markdown, MarkupMarks};
 use crate::row::{Look, Row};
 use crate::status::Status;
 
@@ -30,7 +30,7 @@ pub(crate) struct Story {
     model: String,
     pub(crate) calls: LiveCalls,
     pub(crate) status: Status,
-    flow: TextFlow,
+    answer: Markdown,
     todos: Vec<Todo>,
     usage: Option<UsageReport>,
     /// Finished rows that are not on the screen yet.
@@ -60,6 +60,7 @@ impl Story {
         model: String,
         describe_failure: DescribeFailure,
         cells: usize,
+        marks: MarkupMarks,
         now: Instant,
     ) -> Self {
         Self {
@@ -68,7 +69,7 @@ impl Story {
             model,
             calls: LiveCalls::default(),
             status: Status::new(now),
-            flow: TextFlow::default(),
+            answer: Markdown::new(marks),
             todos: Vec::new(),
             usage: None,
             finished: Vec::new(),
@@ -110,7 +111,7 @@ impl Story {
 
     /// Returns the rows in progress: the answer and the calls.
     pub(crate) fn live_rows(&self, now: Instant) -> Vec<Row> {
-        let mut rows = self.flow.rows(self.cells);
+        let mut rows = self.answer.rows(self.cells);
         if !self.calls.is_empty() {
             let blank = (!rows.is_empty() || self.needs_blank(Block::Calls)).then(Row::default);
             rows.extend(blank);
@@ -176,8 +177,8 @@ impl Story {
 
     /// Ends the answer in progress.
     pub(crate) fn end_answer(&mut self) {
-        let rows = self.flow.end(self.cells);
-        self.answer(rows);
+        let rows = self.answer.end(self.cells);
+        self.add_answer(rows);
     }
 
     /// Takes an event.
@@ -185,8 +186,8 @@ impl Story {
         self.status.take(event, now);
         match event {
             Event::Text(text) => {
-                let rows = self.flow.push(text, self.cells);
-                self.answer(rows);
+                let rows = self.answer.push(text, self.cells);
+                self.add_answer(rows);
             }
             Event::Question(_) => self.end_answer(),
             Event::CallRequested(call) => {
@@ -234,8 +235,8 @@ impl Story {
     }
 
     /// Adds rows of the answer.
-    fn answer(&mut self, rows: Vec<Row>) {
-        if !self.flow.is_empty() || !rows.is_empty() {
+    fn add_answer(&mut self, rows: Vec<Row>) {
+        if !self.answer.is_empty() || !rows.is_empty() {
             self.has_answer = true;
             // Also ends the block above for the row in progress.
             self.separate(Block::Answer);
@@ -311,7 +312,7 @@ mod tests {
             PromptOutcome::LogFailed(message) => Some(message.clone()),
             _ => None,
         };
-        Story::new("m".to_owned(), describe, 40, Instant::now())
+        Story::new("m".to_owned(), describe, 40, MarkupMarks::Hidden, Instant::now())
     }
 
     fn told(story: &mut Story, events: impl IntoIterator<Item = Event>) -> Vec<String> {

@@ -6,6 +6,7 @@
 //! row reaches the last column, and nothing outside of the live rows is ever erased. Pure: the
 //! result is bytes.
 
+use crate::palette::Palette;
 use crate::row::Row;
 
 /// Begin and end of a synchronised update, which a terminal shows at once.
@@ -35,7 +36,7 @@ pub(crate) enum Narrowing {
 pub(crate) struct Surface {
     columns: usize,
     height: usize,
-    is_coloured: bool,
+    palette: Palette,
     narrowing: Narrowing,
     /// Rows on the screen, at least one.
     shown: Vec<Row>,
@@ -49,13 +50,13 @@ impl Surface {
     /// Creates a surface that begins at the row of the cursor, which is empty.
     pub(crate) fn new(
         (columns, height): (usize, usize),
-        is_coloured: bool,
+        palette: Palette,
         narrowing: Narrowing,
     ) -> Self {
         Self {
             columns: columns.max(2),
             height: height.max(1),
-            is_coloured,
+            palette,
             narrowing,
             shown: vec![Row::default()],
             cursor: (0, 0),
@@ -152,7 +153,7 @@ impl Surface {
 /// Writer of one frame. Rows are counted from the first live row on the screen.
 struct Writer<'a> {
     shown: &'a [Row],
-    is_coloured: bool,
+    palette: &'a Palette,
     bytes: Vec<u8>,
     /// Row of the cursor.
     row: usize,
@@ -166,7 +167,7 @@ impl<'a> Writer<'a> {
     fn new(surface: &'a Surface) -> Self {
         Self {
             shown: &surface.shown,
-            is_coloured: surface.is_coloured,
+            palette: &surface.palette,
             bytes: Vec::new(),
             row: surface.cursor.0,
             column: Some(surface.cursor.1),
@@ -233,7 +234,7 @@ impl<'a> Writer<'a> {
         if self.column != Some(0) {
             self.bytes.push(b'\r');
         }
-        row.encode(self.is_coloured, &mut self.bytes);
+        row.encode(self.palette, &mut self.bytes);
         if row.width() < there {
             self.push("\x1b[K");
         }

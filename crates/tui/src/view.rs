@@ -16,6 +16,8 @@ use pollux_protocol::{
 use crate::composer::Composer;
 use crate::dialog::Dialog;
 use crate::greeting::greeting;
+use crate::markdown::MarkupMarks;
+use crate::palette::Palette;
 use crate::row::Look;
 use crate::story::Story;
 use crate::surface::{Narrowing, Surface};
@@ -118,13 +120,19 @@ impl<'a> View<'a> {
         let commands = opening.workload.handle().commands();
         let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
         let cells = size.0 - 1;
-        let mut story = Story::new(facts.model.clone(), options.describe_failure, cells, now);
+        let (palette, marks) = if options.is_coloured {
+            (Palette::sixteen(), MarkupMarks::Hidden)
+        } else {
+            (Palette::none(), MarkupMarks::Shown)
+        };
+        let mut story =
+            Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
         let place = frame::place(&facts.folder, options.home.as_deref());
         let is_new_user = opening.earlier.is_empty();
         story.greet(greeting(options.version, facts, &opening.last, &place, is_new_user, cells));
         let mut view = Self {
             workload: opening.workload,
-            surface: Surface::new(size, options.is_coloured, narrowing),
+            surface: Surface::new(size, palette, narrowing),
             story,
             composer,
             questions: VecDeque::new(),

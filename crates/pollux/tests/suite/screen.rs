@@ -101,14 +101,14 @@ fn on_screen(program: Pollux) -> Pollux {
 fn a_conversation_stays_on_the_terminal() {
     let talk = Talk::with([reply().text("Here is *the* answer."), reply().text("Again.")]);
     talk.line("a question");
-    talk.wait("Here is *the* answer.");
+    talk.wait("Here is the answer.");
     talk.idle();
     talk.line("another");
     talk.wait("Again.");
     talk.idle();
     let (stage, screen) = talk.end();
     for text in [
-        "> a question\n\nHere is *the* answer.\n\n> another\n\nAgain.\n",
+        "> a question\n\nHere is the answer.\n\n> another\n\nAgain.\n",
         "Agent powering down. Goodbye!",
         "2 prompts",
         "To resume this session: pollux --resume ",
@@ -117,6 +117,38 @@ fn a_conversation_stays_on_the_terminal() {
     }
     assert!(!screen.contains(PLACEHOLDER), "{screen}");
     assert_eq!(stage.requests().len(), 2);
+}
+
+#[test]
+fn an_answer_is_laid_out() {
+    let answer = "# Prices\n\n|Item|Price|\n|:-|-:|\n|*Tea*|3.50|\n|\u{7dd1}\u{8336}|12|\n\n\
+                  - [x] see [the list](https://example.com/p)\n\n```sh\nmake `all`\n```\n";
+    let pieces: Vec<&str> = answer.split_inclusive(['|', ' ', '`']).collect();
+    let answer = || pieces.iter().fold(reply(), |reply, piece| reply.text(*piece));
+    let talk = Talk::with([answer()]);
+    talk.line("go");
+    let table = "Item  Price\n----  -----\nTea    3.50\n\u{7dd1}\u{8336}     12\n";
+    let list = "[x] see the list (https://example.com/p)\n\n```sh\nmake `all`\n```\n";
+    talk.wait(&format!("Prices\n\n{table}\n{list}"));
+    let transcript = String::from_utf8_lossy(&talk.terminal.transcript()).into_owned();
+    assert!(transcript.contains("\x1b]8;;https://example.com/p\x1b\\"), "{transcript:?}");
+    talk.idle();
+    talk.end();
+
+    let plain = on_screen(Stage::with([answer()]).pollux(&[])).env("NO_COLOR", "1");
+    let terminal = plain.in_terminal(24, 40);
+    terminal.wait_for_text(PLACEHOLDER, SOON);
+    terminal.send("go");
+    terminal.wait_for_text("> go", SOON);
+    std::thread::sleep(BEFORE_ENTER);
+    terminal.send("\r");
+    let list = "[x] see the list (https://example.com/p)";
+    let text = format!(
+        "# Prices\n\nItem: *Tea*\nPrice: 3.50\n\nItem: \u{7dd1}\u{8336}\nPrice: 12\n\n{list}"
+    );
+    terminal.wait_for_text(&text, SOON);
+    let transcript = String::from_utf8_lossy(&terminal.transcript()).into_owned();
+    assert!(!transcript.contains("\x1b]8;"), "{transcript:?}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Stage {
         let mut terminal =
             vt100::Parser::new(height.try_into().unwrap(), columns.try_into().unwrap(), SCROLLBACK);
         terminal.process(b"earlier 1\r\nearlier 2\r\n");
-        Self { surface: Surface::new(size, true, Narrowing::Cuts), terminal, height }
+        Self { surface: Surface::new(size, Palette::sixteen(), Narrowing::Cuts), terminal, height }
     }
 
     /// Draws, and returns the bytes. The terminal adds carriage returns to line feeds.
@@ -119,7 +119,7 @@ fn more_rows_than_the_screen_has_scroll_past() {
 #[test]
 fn a_new_width_erases_the_live_rows_and_nothing_else() {
     for (narrowing, above) in [(Narrowing::Cuts, 1), (Narrowing::Folds, 4)] {
-        let mut surface = Surface::new((40, 10), true, narrowing);
+        let mut surface = Surface::new((40, 10), Palette::sixteen(), narrowing);
         let wide = "x".repeat(39);
         surface.draw(Vec::new(), frame(&[&wide, "> "], (1, 2)));
         surface.resize((10, 10));
@@ -141,7 +141,7 @@ fn the_live_rows_can_be_removed() {
 
 #[test]
 fn no_row_reaches_the_last_column() {
-    let mut surface = Surface::new((40, 10), false, Narrowing::Cuts);
+    let mut surface = Surface::new((40, 10), Palette::none(), Narrowing::Cuts);
     let wide = "x".repeat(60);
     let bytes = surface.draw(rows(&[&wide]), frame(&["> "], (0, 2)));
     assert_eq!(String::from_utf8(bytes).unwrap().matches('x').count(), 39);
@@ -149,7 +149,7 @@ fn no_row_reaches_the_last_column() {
 
 #[test]
 fn colours_are_part_of_a_row() {
-    let mut surface = Surface::new((40, 10), true, Narrowing::Cuts);
+    let mut surface = Surface::new((40, 10), Palette::sixteen(), Narrowing::Cuts);
     let plain = Frame { rows: vec![Row::plain("a")], cursor: (0, 0) };
     let red = Frame { rows: vec![Row::new(Look::Red, "a")], cursor: (0, 0) };
     surface.draw(Vec::new(), plain);
