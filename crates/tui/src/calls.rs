@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use pollux_input::{Tone, narration, text_width};
+use pollux_input::{narration, text_width};
 use pollux_protocol::plain_text::{for_terminal, one_line};
 use pollux_protocol::{
     Call, CallId, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput, PreparedCall,
@@ -11,6 +11,7 @@ use pollux_protocol::{
 };
 
 use crate::clock::seconds;
+use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::row::{Look, Row};
 use crate::tail::OutputTail;
@@ -228,13 +229,9 @@ fn change_size(diff: &FileDiff) -> Option<String> {
 
 /// Returns the first rows of a change.
 fn change_rows(diff: &FileDiff, cells: usize) -> Vec<Row> {
-    let patch = &diff.file_diff;
-    let start = patch.find("@@").unwrap_or(0);
-    let lines: Vec<&str> = patch[start..].lines().collect();
-    let shown = lines.iter().take(CHANGE_ROWS);
-    let mut rows: Vec<Row> =
-        shown.map(|line| output_row(Tone::of_patch(line).into(), line, cells)).collect();
-    rows.extend(count_row(lines.len().saturating_sub(CHANGE_ROWS) as u64, "more", cells));
+    let change = Change::of_patch(&diff.file_diff);
+    let mut rows = change.first_rows(CHANGE_ROWS, cells, INDENT);
+    rows.extend(count_row(change.len().saturating_sub(CHANGE_ROWS) as u64, "more", cells));
     rows
 }
 
@@ -363,10 +360,7 @@ mod tests {
         };
         let done = finished("Edit", Some(Display::Diff(Box::new(diff))));
         let rows = texts(&calls("Edit", "a", ToolKind::Edit).finish(&done, 60));
-        assert_eq!(
-            rows,
-            ["- Edit a · done · 12 s · +1 -1", "    @@ -1 +1 @@", "    -old", "    +new"]
-        );
+        assert_eq!(rows, ["- Edit a · done · 12 s · +1 -1", "    1 - old", "    1 + new"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use pollux_protocol::{
     QuestionSubject,
 };
 
+use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::row::{Look, Row};
 use crate::surface::Frame;
@@ -36,6 +37,8 @@ pub(crate) struct Dialog {
     question: Question,
     /// Lines of the subject.
     subject: Vec<TonedLine>,
+    /// Change of a file, which is shown below the first line.
+    change: Change,
     /// Questions of the model, or fields of a form.
     survey: Option<Survey>,
     /// Typed answer.
@@ -86,10 +89,21 @@ impl Dialog {
         };
         let mut subject = QuestionSheet::new(&question, folder, SheetExtent::Whole).lines();
         subject.truncate(subject.len().saturating_sub(question.choices.len()));
+        let change = match &question.subject {
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Edit { patch, .. },
+                ..
+            }) => Change::of_patch(patch),
+            _ => Change::default(),
+        };
+        if !change.is_empty() {
+            subject.retain(|line| line.is_prose);
+        }
         Self {
             selected: question.default.unwrap_or(0),
             question,
             subject,
+            change,
             survey,
             answer: LineEditor::default(),
             remark: None,
@@ -176,7 +190,10 @@ impl Dialog {
                 rows.extend(fold(&Row::plain(line), room, Breaks::Words));
             }
         } else {
-            rows.extend(self.subject.iter().flat_map(|line| subject_rows(line, cells)));
+            let (title, rest) = self.subject.split_at(self.subject.len().min(1));
+            rows.extend(title.iter().flat_map(|line| subject_rows(line, cells)));
+            rows.extend(self.change.rows(cells, 2));
+            rows.extend(rest.iter().flat_map(|line| subject_rows(line, cells)));
         }
         if !rows.is_empty() {
             let mut marked = Row::new(Look::Yellow, MARK);

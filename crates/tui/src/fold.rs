@@ -5,7 +5,7 @@ use std::ops::Range;
 use pollux_input::text_width;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::row::Row;
+use crate::row::{Look, Row};
 
 /// Places at which a line may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +155,16 @@ fn word_break(cells: &[Cell], start: usize, full: usize) -> (usize, usize) {
     let end = (start..at).rev().find(|at| !cells[*at].is_blank()).map_or(at, |last| last + 1);
     let next = (at..cells.len()).find(|at| !cells[*at].is_blank()).unwrap_or(cells.len());
     (end, next)
+}
+
+/// Returns a row cut to this width, with a mark if something is cut.
+pub(crate) fn cut_row(mut row: Row, cells: usize) -> Row {
+    if row.width() > cells {
+        let mark = if cells > 6 { "..." } else { "" };
+        row.cut(cells - mark.len());
+        row.push(Look::Dim, mark);
+    }
+    row
 }
 
 /// Returns a text cut to this width, with a mark if something is cut.

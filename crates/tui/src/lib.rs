@@ -13,6 +13,7 @@ mod calls;
 mod clock;
 mod composer;
 mod dialog;
+mod diff;
 mod fold;
 mod frontend;
 mod greeting;

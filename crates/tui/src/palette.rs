@@ -43,5 +43,7 @@ fn sixteen(look: Look) -> Option<&'static str> {
         Look::BoldItalic => "1;3",
         Look::Title => "1;4",
         Look::Link => "4",
+        Look::RemovedPart => "7;31",
+        Look::AddedPart => "7;32",
     })
 }

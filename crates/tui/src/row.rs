@@ -36,6 +36,10 @@ pub(crate) enum Look {
     Title,
     /// Text or address of a link.
     Link,
+    /// Changed part of a removed line.
+    RemovedPart,
+    /// Changed part of an added line.
+    AddedPart,
 }
 
 impl From<Tone> for Look {
