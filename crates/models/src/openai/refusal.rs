@@ -14,6 +14,9 @@ use serde_json::Value;
 use crate::failure::{self, RefusalReader};
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, parse_duration};
 
+/// Status of an error inside of a response whose body contains none.
+const ASSUMED: u16 = 500;
+
 /// Maximum length of an error code that is shown, in bytes.
 const MAX_WORD: usize = 64;
 
@@ -94,8 +97,7 @@ impl RefusalReader for Refusals {
 impl Refusals {
     /// Converts an error object that arrived in place of a piece of the response.
     pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
-        // The body contains the status; 500 is used if it does not.
-        sharpened(failure::in_payload(self, understood(500, json)))
+        sharpened(failure::in_payload(self, with_status(understood(ASSUMED, json))))
     }
 
     /// Returns an error if the first byte shows that a body with status 200 is not a response of
@@ -121,6 +123,26 @@ impl Refusals {
         let error = ModelError::new(ModelErrorKind::Broken, message + &hint);
         Some(ModelError { retryable, ..error })
     }
+}
+
+/// Completes an error without a status: with the meaning of its code, and with the status that an
+/// error response of its kind has.
+fn with_status(mut refusal: Refusal) -> Refusal {
+    if refusal.status != ASSUMED {
+        return refusal;
+    }
+    if refusal.code.as_deref().is_some_and(is_about_the_request) && refusal.kind == Kind::Server {
+        refusal.kind = invalid(refusal.code.as_deref(), &refusal.message);
+    }
+    let status = match refusal.kind {
+        Kind::Auth => 401,
+        Kind::Permission => 403,
+        Kind::NotFound => 404,
+        Kind::RateLimited | Kind::Quota(_) => 429,
+        Kind::Invalid | Kind::Filtered | Kind::TooLong => 400,
+        _ => ASSUMED,
+    };
+    Refusal { status, ..refusal }
 }
 
 /// True for a JSON array whose first item is an error object.
@@ -152,6 +174,14 @@ pub(super) fn says_no_tools(message: &str) -> bool {
         "no endpoints found that support",
     ];
     about_tools && refused.iter().any(|words| message.contains(words))
+}
+
+/// True for the code of an error in a request that the service had already accepted.
+fn is_about_the_request(code: &str) -> bool {
+    matches!(code, "invalid_request_error" | "data_residency_mismatch" | "failed_to_download_image")
+        || ["invalid_", "image_", "empty_image", "unsupported_"]
+            .iter()
+            .any(|start| code.starts_with(start))
 }
 
 /// True if an error response says that there is no such model.
@@ -187,7 +217,16 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
         | (_, 402) => Kind::Quota(QuotaReason::Credits),
         ("invalid_api_key", _) => Kind::Auth,
         ("model_not_found", _) => Kind::NotFound,
-        ("content_filter" | "content_policy_violation", _) => Kind::Filtered,
+        (
+            "content_filter"
+            | "content_policy_violation"
+            | "image_content_policy_violation"
+            | "invalid_prompt"
+            | "bio_policy"
+            | "misalignment_policy_violation",
+            _,
+        ) => Kind::Filtered,
+        ("server_is_overloaded" | "slow_down", _) => Kind::Busy,
         // Gateways also report a model that does not exist as an invalid request.
         (_, 400 | 422) if says_no_model(&refusal.message) => Kind::NotFound,
         ("context_length_exceeded" | "exceed_context_size_error", _) | (_, 413 | 422) => {

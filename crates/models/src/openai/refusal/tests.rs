@@ -151,6 +151,24 @@ fn servers_without_tools_are_understood() {
 fn errors_inside_answers() {
     let error = refusals().in_payload(br#"{"error": {"message": "busy", "code": 503}}"#);
     assert_eq!((error.kind, error.retryable), (ModelErrorKind::Overloaded, true));
+    // Without a status, an error gets the one of its kind.
+    for (code, status) in [
+        ("server_error", 500),
+        ("rate_limit_exceeded", 429),
+        ("insufficient_quota", 429),
+        ("invalid_api_key", 401),
+        ("invalid_prompt", 400),
+        ("invalid_image_format", 400),
+        ("context_length_exceeded", 400),
+    ] {
+        let body = json!({"error": {"message": "x", "code": code}}).to_string();
+        let error = refusals().in_payload(body.as_bytes());
+        assert_eq!(
+            (error.status(), error.retryable),
+            (Some(status), matches!(code, "server_error" | "rate_limit_exceeded")),
+            "{code}"
+        );
+    }
     let error = refusals().in_payload(br#"{"error": {"message": "x", "code": "tool_use_failed"}}"#);
     assert_eq!(error.kind, ModelErrorKind::Unusable(InvalidStream::MalformedFunctionCall));
     assert!(
