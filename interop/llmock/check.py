@@ -1,4 +1,4 @@
-"""Runs Pollux against llmock, one fault after the other, in both dialects.
+"""Runs Pollux against llmock, one fault after the other, in each dialect.
 
 Each case checks the exit code, the answer and the number of requests. At the end, llmock's own report
 must contain no failure, and no warning but the one about a stall that ended. Before that, a client
@@ -23,9 +23,10 @@ ANSWER = "alpha beta gamma delta epsilon zeta"
 START, END = 60, 60
 DIALECTS = {
     "chat": {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "x"},
+    "responses": {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "x", "OPENAI_WIRE_API": "responses"},
     "gemini": {"GOOGLE_GEMINI_BASE_URL": "{url}/gemini", "GEMINI_API_KEY": "x"},
 }
-MODELS = {"chat": "openai/gpt-4o-mini", "gemini": "gemini-2.5-flash"}
+MODELS = {"chat": "openai/gpt-4o-mini", "responses": "openai/gpt-4o-mini", "gemini": "gemini-2.5-flash"}
 CALL = {"type": "reply", "tool_calls": [{"name": "list_directory", "arguments": {"dir_path": "."}}]}
 
 

@@ -15,11 +15,13 @@ import sys
 
 import openai.types.chat
 import openai.types.embedding_create_params
+import openai.types.responses
 import openai.types.shared_params
 from google.ai import generativelanguage_v1beta as google
 from google.genai import types as genai
 from google.protobuf import json_format
 from openai.types.chat import completion_create_params
+from openai.types.responses import response_create_params
 from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import is_typeddict
 
@@ -28,6 +30,9 @@ from typing_extensions import is_typeddict
 NEWER = [
     (("generationConfig", "thinkingConfig"), "thinkingLevel", genai.ThinkingConfig),
 ]
+
+# Dialects, by the names in the report; "OpenAI" is Chat Completions with its neighbours.
+DIALECTS = ("Gemini", "OpenAI", "Responses")
 
 # Path with which the scripted server redirects a client endlessly; it is not an address of an API.
 REDIRECTS = "/redirect-loop/"
@@ -66,13 +71,14 @@ def main() -> int:
                 checked["Gemini"] += 1
             else:
                 openai_dialect.check(path, body)
-                checked["OpenAI"] += 1
+                checked["Responses" if path.endswith("/responses") else "OpenAI"] += 1
         except Exception as error:  # Each library has its own exceptions.
             refused.setdefault(f"{action}: {error}", file.name)
     for error in refused:
         print(f"refused: {error}")
-    print(f"request-types: {checked['Gemini']} Gemini, {checked['OpenAI']} OpenAI, {len(refused)} kinds of refusal")
-    if not checked["Gemini"] or not checked["OpenAI"]:
+    counts = ", ".join(f"{checked[dialect]} {dialect}" for dialect in DIALECTS)
+    print(f"request-types: {counts}, {len(refused)} kinds of refusal")
+    if not all(checked[dialect] for dialect in DIALECTS):
         print("request-types: a dialect does not occur at all", file=sys.stderr)
         return 1
     return 1 if refused else 0
@@ -93,17 +99,21 @@ class OpenAI:
     """OpenAI's types of requests, changed so that no dictionary accepts additional keys."""
 
     def __init__(self) -> None:
-        for package in (openai.types.chat, openai.types.shared_params):
+        for package in (openai.types.chat, openai.types.responses, openai.types.shared_params):
             for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
                 forbid_extra_keys(importlib.import_module(module.name))
         forbid_extra_keys(openai.types.embedding_create_params)
         self.streaming = TypeAdapter(completion_create_params.CompletionCreateParamsStreaming)
         self.whole = TypeAdapter(completion_create_params.CompletionCreateParamsNonStreaming)
+        self.streamed_response = TypeAdapter(response_create_params.ResponseCreateParamsStreaming)
+        self.whole_response = TypeAdapter(response_create_params.ResponseCreateParamsNonStreaming)
         self.embeddings = TypeAdapter(openai.types.embedding_create_params.EmbeddingCreateParams)
 
     def check(self, path: str, body: dict) -> None:
         if path.endswith("/chat/completions"):
             kind = self.streaming if body.get("stream") else self.whole
+        elif path.endswith("/responses"):
+            kind = self.streamed_response if body.get("stream") else self.whole_response
         elif path.endswith("/embeddings"):
             kind = self.embeddings
         else:
@@ -126,7 +136,10 @@ def prove_strict(openai_dialect: OpenAI) -> None:
     pass."""
     gemini = {"contents": [{"parts": [{"text": "hi", "bogus": 1}]}]}
     chat = {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "bogus": 1}]}]}
+    item = {"type": "function_call_output", "call_id": "c", "output": "x", "bogus": 1}
+    responses = {"model": "m", "stream": True, "input": [item]}
     for check, body in [
+        (lambda body: openai_dialect.check("/responses", body), responses),
         (lambda body: check_gemini(google.GenerateContentRequest, body), gemini),
         (lambda body: openai_dialect.check("/chat/completions", body), chat),
     ]:

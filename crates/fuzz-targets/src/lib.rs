@@ -8,6 +8,7 @@
 
 #[macro_use]
 mod declaration;
+mod model_stream;
 
 targets! {
     acp_messages,
@@ -31,6 +32,7 @@ targets! {
     price_table,
     program_tables,
     response_json,
+    responses_stream,
     sandbox_plan,
     screen_text,
     session_file,

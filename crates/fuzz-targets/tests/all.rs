@@ -43,6 +43,7 @@ targets! {
     price_table,
     program_tables,
     response_json,
+    responses_stream,
     sandbox_plan,
     screen_text,
     session_file,

@@ -3,12 +3,14 @@
 use bytes::{Bytes, BytesMut};
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use pollux_net::{Error, EventStream, Response};
-use pollux_protocol::{ChunkStream, FinishReason, ModelError, ModelErrorKind, ResponseChunk};
+use pollux_protocol::{
+    CancellationToken, ChunkStream, FinishReason, ModelError, ModelErrorKind, ResponseChunk,
+};
 
 use crate::exchange::ANSWER_LIMIT;
 use crate::failure;
 
-/// Payload that ends a stream in some dialects. It replaces a missing finish reason.
+/// Payload that ends a stream in some dialects.
 const DONE: &str = "[DONE]";
 
 /// Response that a dialect assembles from the payloads of events.
@@ -28,6 +30,11 @@ pub(crate) trait Assembly: Send + 'static {
 
     /// True if the model reported why it stopped.
     fn is_finished(&self) -> bool;
+
+    /// True if `[DONE]` replaces a missing finish reason.
+    fn ends_with_done(&self) -> bool {
+        true
+    }
 
     /// Returns what was held back, at the end of the stream.
     fn finish(&mut self) -> ResponseChunk;
@@ -54,6 +61,23 @@ pub(crate) fn chunks(
     retry_fetch_errors: bool,
 ) -> ChunkStream {
     Stream { response: Some(response), events: None, answer, retry_fetch_errors }.into_chunks()
+}
+
+/// Returns a streamed response in one piece. Requests for whole responses are streamed too:
+/// otherwise a server on a slow machine sends nothing for minutes.
+pub(crate) async fn whole(
+    stream: impl Future<Output = Result<ChunkStream, ModelError>>,
+    cancel: &CancellationToken,
+) -> Result<ResponseChunk, ModelError> {
+    let whole = async {
+        let mut stream = stream.await?;
+        let mut answer = ResponseChunk::default();
+        while let Some(chunk) = stream.next().await {
+            answer.append(chunk?);
+        }
+        Ok(answer)
+    };
+    cancel.run_until_cancelled(whole).await.unwrap_or_else(|| Err(ModelError::cancelled()))
 }
 
 /// Decodes a recorded stream, received in these pieces.
@@ -118,14 +142,15 @@ impl<A: Assembly> Stream<A> {
         Ok(None)
     }
 
-    /// Returns the last piece. `[DONE]` replaces a missing finish reason.
+    /// Returns the last piece.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Broken`] (retryable) for a stream that stops without either of them. Its
-    /// incomplete calls are not made.
+    /// [`ModelErrorKind::Broken`] (retryable) for a stream that stops without a finish reason and
+    /// without `[DONE]`. Its incomplete calls are not made.
     fn end(&mut self, done: bool) -> Result<Option<ResponseChunk>, ModelError> {
         let is_finished = self.answer.is_finished();
-        if !done && !is_finished {
+        let has_ended = is_finished || (done && self.answer.ends_with_done());
+        if !has_ended {
             let message = "The answer broke off before its end: no finish reason arrived.";
             let message = failure::display(message, None);
             let error = ModelError::new(ModelErrorKind::Broken, message);

@@ -63,6 +63,13 @@ pub struct Vendor {
     /// Folder of the models in the paths of requests, for dialects whose paths name the model.
     #[serde(default)]
     pub models_path: Option<String>,
+    /// Wire format at the vendor's own address, if it differs from the one at an address that the
+    /// user sets.
+    #[serde(default)]
+    pub native_dialect: Option<String>,
+    /// Environment variable that replaces the wire format: `chat` or `responses`.
+    #[serde(default)]
+    pub dialect_variable: Option<String>,
     /// Address that paths such as `/chat/completions` are appended to.
     pub base_url: String,
     /// Environment variable that replaces the address.
@@ -150,6 +157,9 @@ pub struct ModelFacts {
     /// True if the model accepts images; if unknown, this is assumed.
     #[serde(default)]
     pub vision: Option<bool>,
+    /// True if the model reasons; if unknown, this is assumed until the server reports otherwise.
+    #[serde(default)]
+    pub reasoning: Option<bool>,
 }
 
 /// Deviations of a vendor from its dialect.

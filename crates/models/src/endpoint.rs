@@ -8,6 +8,7 @@ use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
 
 use crate::catalog::Vendor;
+use crate::openai;
 
 /// Address of a service and the headers of every request.
 #[derive(Debug, Clone)]
@@ -95,6 +96,28 @@ impl Endpoint {
 /// Returns the address that the environment sets instead of the vendor's.
 pub(crate) fn custom_address<'a>(vendor: &Vendor, environment: &'a Environment) -> Option<&'a str> {
     environment.non_empty(vendor.base_url_variable.as_deref()?)
+}
+
+/// Returns the wire format of the requests to a vendor: a folder of this crate.
+///
+/// # Errors
+/// [`ModelErrorKind::Config`] for a value of the vendor's variable that is not a wire format.
+pub(crate) fn dialect<'a>(
+    vendor: &'a Vendor,
+    environment: &Environment,
+) -> Result<&'a str, ModelError> {
+    let variable = vendor.dialect_variable.as_deref();
+    let asked = variable.and_then(|name| Some((name, environment.non_empty(name)?.trim())));
+    match (asked, &vendor.native_dialect) {
+        (Some((_, "chat")), _) => Ok(openai::DIALECT),
+        (Some((_, "responses")), _) => Ok(openai::responses::DIALECT),
+        (Some((name, other)), _) => {
+            let message = format!("{name} is \"{other}\". Set it to chat or responses.");
+            Err(ModelError::new(ModelErrorKind::Config, message))
+        }
+        (None, Some(native)) if custom_address(vendor, environment).is_none() => Ok(native),
+        (None, _) => Ok(&vendor.dialect),
+    }
 }
 
 /// Returns the headers that the user wants in every request to a vendor.

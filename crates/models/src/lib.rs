@@ -10,7 +10,7 @@
 //! | `auth` | credentials for requests, and the errors when they are missing |
 //! | `dialect` | interface of every dialect |
 //! | `gemini` | Gemini API dialect: requests, streams, JSON responses, counts, embeddings |
-//! | `openai` | OpenAI's Chat Completions dialect: the same functions |
+//! | `openai` | OpenAI's dialects, Chat Completions and Responses: the same functions |
 //! | [`names`] | model names, their abbreviations, limits and families |
 //! | [`configs`] | aliases and overrides: settings of requests to models |
 //! | [`local`] | model servers on this machine, and the search for them |
@@ -63,7 +63,7 @@ mod wiring;
 
 pub use assemble::{assemble, is_undecided, sign_in_notice, undecided};
 pub use gemini::decode_chunk;
-pub use openai::{decode_chat_chunk, decode_chat_stream};
+pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};
 pub use options::{ModelsOptions, ReplaySource};
 pub use prices::{PriceBook, PriceTable, PricesError};
 pub use record::ResponseRecorder;

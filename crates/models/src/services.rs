@@ -12,7 +12,7 @@ use crate::auth::{self, SignInContext};
 use crate::catalog::{self, Family, SignIn, Vendor};
 use crate::configs::ModelConfigs;
 use crate::dialect::{BuiltModel, Connection, DialectClient};
-use crate::endpoint::{Endpoint, custom_address};
+use crate::endpoint::{Endpoint, custom_address, dialect};
 use crate::local::{self, LocalModel, LocalServer, ServerKind};
 use crate::names;
 use crate::prices::{LOCAL, PriceBook};
@@ -24,8 +24,11 @@ use crate::{gemini, openai};
 type Open = fn(Connection) -> Arc<dyn DialectClient>;
 
 /// Dialects, by their names in the catalog.
-const DIALECTS: [(&str, Open); 2] =
-    [(gemini::DIALECT, gemini::open), (openai::DIALECT, openai::open)];
+const DIALECTS: [(&str, Open); 3] = [
+    (gemini::DIALECT, gemini::open),
+    (openai::DIALECT, openai::open),
+    (openai::responses::DIALECT, openai::responses::open),
+];
 
 /// Builder of models, which creates each client only once.
 pub(crate) struct Services {
@@ -172,9 +175,10 @@ impl Services {
         if let Some(server) = &server {
             vendor.base_url = server.base_url();
         }
+        let wanted = dialect(&vendor, &self.sign_in.environment)?;
         let (_, open) = DIALECTS
             .iter()
-            .find(|(dialect, _)| *dialect == vendor.dialect)
+            .find(|(dialect, _)| *dialect == wanted)
             .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
         let authoriser = auth::authoriser(&vendor, &self.sign_in)?;
         let Wiring { startup_model, user_agent, content, .. } = &self.wiring;

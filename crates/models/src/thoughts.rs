@@ -22,6 +22,12 @@ impl Thoughts {
         if self.0.len() > MAX_HELD { self.finish() } else { None }
     }
 
+    /// Adds text of a thought that is reported whole, unless it is very long.
+    pub(crate) fn hold(&mut self, text: &str) -> Option<Part> {
+        self.0.push_str(text);
+        if self.0.len() > MAX_HELD { self.finish() } else { None }
+    }
+
     /// Returns the text that was held back.
     pub(crate) fn finish(&mut self) -> Option<Part> {
         let text = std::mem::take(&mut self.0);
@@ -44,5 +50,14 @@ mod tests {
         assert_eq!(thoughts.finish(), Some(Part::thought("c")));
         assert_eq!(thoughts.finish(), None);
         assert_eq!(thoughts.take(&"x".repeat(MAX_HELD + 1)).map(|part| part.thought), Some(true));
+    }
+
+    #[test]
+    fn a_thought_with_paragraphs_can_be_one() {
+        let mut thoughts = Thoughts::default();
+        assert_eq!(thoughts.hold("a\n\n"), None);
+        assert_eq!(thoughts.hold("b\n"), None);
+        assert_eq!(thoughts.finish(), Some(Part::thought("a\n\nb")));
+        assert!(thoughts.hold(&"x".repeat(MAX_HELD + 1)).is_some());
     }
 }

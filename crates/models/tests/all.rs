@@ -13,5 +13,6 @@ mod suite {
     mod openai_requests;
     mod openai_selection;
     mod requests;
+    mod responses;
     mod streaming;
 }

@@ -64,6 +64,7 @@ mod suite {
     mod policy;
     mod prompt;
     mod protected_files;
+    mod responses;
     mod restore;
     mod resume;
     #[cfg(target_os = "linux")]

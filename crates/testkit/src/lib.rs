@@ -3,6 +3,7 @@
 //! - [`ModelServer`]: a scripted Gemini server on loopback with faults, capture of requests and a
 //!   check of every request against the service's rules; [`reply()`] and [`errors`] write its
 //!   script.
+//! - [`responses`]: streams of OpenAI's Responses.
 //! - [`TestHome`] and [`Pollux`]: a temporary home, and the program running in it with a clean
 //!   environment and a time limit.
 //! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
@@ -35,6 +36,7 @@ mod ignored;
 mod program;
 mod pty;
 mod reply;
+pub mod responses;
 pub mod samples;
 mod server;
 mod timed;

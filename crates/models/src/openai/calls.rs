@@ -16,7 +16,7 @@ use crate::tool_names::Names;
 const MAX_CALLS: usize = 128;
 
 /// Maximum size of the arguments of all calls of a response together, in bytes.
-const MAX_ARGUMENTS: usize = 64 * 1024 * 1024;
+pub(super) const MAX_ARGUMENTS: usize = 64 * 1024 * 1024;
 
 /// Calls of a response that were received so far.
 #[derive(Debug, Default)]
@@ -110,7 +110,7 @@ impl Calls {
     }
 }
 
-fn words(arguments: Option<Value>) -> String {
+pub(super) fn words(arguments: Option<Value>) -> String {
     match arguments {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(words)) => words,
@@ -118,7 +118,7 @@ fn words(arguments: Option<Value>) -> String {
     }
 }
 
-fn too_much(what: &str) -> ModelError {
+pub(super) fn too_much(what: &str) -> ModelError {
     ModelError::new(
         ModelErrorKind::Broken,
         format!("The response contains {what} than Pollux supports."),

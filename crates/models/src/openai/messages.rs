@@ -12,7 +12,7 @@ mod encode;
 mod shape;
 
 use encode::Pieces;
-pub(super) use encode::escaped;
+pub(super) use encode::{append, escaped};
 pub(super) use shape::Shape;
 
 use crate::body::Body;

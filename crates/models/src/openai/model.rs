@@ -4,29 +4,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use futures::StreamExt;
 use pollux_protocol::{
-    Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind,
-    ModelLimits, ModelRequest, ResponseChunk, ToolMode, Usage,
+    Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelLimits,
+    ModelRequest, ResponseChunk, ToolMode, Usage,
 };
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Reading};
+use super::frame::FrameCache;
 use super::messages::Shape;
 use super::reasoning::ReasoningReturn;
 use super::refusal;
-use super::request::{self, CallSettings, Encoded, FrameCache};
+use super::request::{self, CallSettings, Encoded, PARAMETERS};
 use super::service::Service;
 use crate::adjustments;
 use crate::answer_stream::{self, Assembly as _};
-use crate::catalog::{ModelFacts, Quirks, UNKNOWN_CONTEXT};
+use crate::catalog::{ModelFacts, Quirks};
 use crate::dialect::Connection;
 use crate::exchange::not_encoded;
 use crate::json_answer;
-use crate::local::refreshed_context;
+
+/// Path of requests.
+const PATH: &str = "chat/completions";
 
 /// Maximum number of attempts for a JSON request before the response begins.
-const JSON_ATTEMPTS: u32 = 5;
+pub(super) const JSON_ATTEMPTS: u32 = 5;
 
 /// Model of a vendor.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ pub(super) struct ChatModel {
     quirks: Arc<Quirks>,
     /// True if tools are part of the text, because the model or its server has no tool support.
     emulated: AtomicBool,
-    frames: FrameCache,
+    frames: FrameCache<CallSettings>,
 }
 
 /// Returns the limits of a model with a context of this size, in tokens.
@@ -57,7 +59,7 @@ impl ChatModel {
     pub(super) fn new(service: Arc<Service>, name: &str, config: &Map<String, Value>) -> Self {
         let facts = service.connection.vendor.facts(name);
         let quirks = Arc::new(service.connection.vendor.quirks.clone());
-        let mut parameters = request::parameters(config);
+        let mut parameters = request::parameters(PARAMETERS, config);
         if let (Some(key), Some(limit)) = (&quirks.max_tokens_key, facts.max_output) {
             let limit = parameters.shift_remove("max_completion_tokens").unwrap_or(limit.into());
             parameters.insert(key.clone(), limit);
@@ -75,10 +77,7 @@ impl ChatModel {
 
     /// Returns the known limits of the model.
     pub(super) fn limits(&self) -> ModelLimits {
-        let served =
-            self.service.connection.server.as_ref().and_then(|server| server.context(&self.name));
-        let context = served.or(self.facts.context).unwrap_or(UNKNOWN_CONTEXT);
-        limits(context)
+        limits(self.service.context(&self.name))
     }
 
     fn reasoning_return(&self) -> ReasoningReturn {
@@ -122,14 +121,9 @@ impl ChatModel {
         let mut settings = self.settings(emulated);
         let figures = adjustments::figures(&adjustments.tuning);
         let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
-        settings.parameters.extend(request::parameters(&figures));
+        settings.parameters.extend(request::parameters(PARAMETERS, &figures));
         settings.schema = adjustments.schema.as_deref().cloned();
-        settings.tool_choice =
-            adjustments.tool_choice.as_ref().and_then(|choice| match choice.mode {
-                ToolMode::Auto => None,
-                ToolMode::Any => Some("required"),
-                ToolMode::None => Some("none"),
-            });
+        settings.tool_choice = tool_choice(adjustments);
         settings
     }
 
@@ -137,7 +131,7 @@ impl ChatModel {
         &self,
         request: &ModelRequest,
         settings: CallSettings,
-        frames: &FrameCache,
+        frames: &FrameCache<CallSettings>,
     ) -> Result<Encoded, ModelError> {
         request::encode(request, settings, &self.service.encodings, frames)
             .map_err(|error| not_encoded(&error))
@@ -153,11 +147,12 @@ impl ChatModel {
         let request = &narrowed(request, emulated);
         let settings = self.adjusted(emulated, &request.adjustments);
         let Encoded { body, tokens, names } = self.encode(request, settings, &self.frames)?;
-        self.check_size(tokens, cancel).await?;
-        let call = self.service.chat(&self.name, body, request.on_retry.as_ref(), cancel);
+        self.service.check_size(&self.name, tokens, cancel).await?;
+        let call =
+            self.service.ask_model(PATH, &self.name, body, request.on_retry.as_ref(), cancel);
         let response = self.service.open(call).await?;
         // Some servers load the model only now and choose its context size then.
-        self.check_size(tokens, cancel).await?;
+        self.service.check_size(&self.name, tokens, cancel).await?;
         let reading = Reading {
             emulated,
             reasoning: self.reasoning_return(),
@@ -167,25 +162,20 @@ impl ChatModel {
         let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
         Ok(answer_stream::chunks(response, Answer::new(reading), retry_fetch_errors))
     }
+}
 
-    /// Checks that the prompt fits. Local servers cut a prompt that is too long without an error.
-    async fn check_size(&self, tokens: u64, cancel: &CancellationToken) -> Result<(), ModelError> {
-        let Some(server) = &self.service.connection.server else { return Ok(()) };
-        match refreshed_context(server, &self.name, &self.service.connection.exchange.http, cancel)
-            .await
-        {
-            Some(context) if tokens > context => Err(ModelError::new(
-                ModelErrorKind::Invalid,
-                server.too_small(&self.name, context, tokens),
-            )),
-            _ => Ok(()),
-        }
+/// Returns the value of `tool_choice`; `None` if the model may choose.
+pub(super) fn tool_choice(adjustments: &Adjustments) -> Option<&'static str> {
+    match adjustments.tool_choice.as_ref()?.mode {
+        ToolMode::Auto => None,
+        ToolMode::Any => Some("required"),
+        ToolMode::None => Some("none"),
     }
 }
 
 /// Returns the request with only the tools that may be called. The dialect has no list of allowed
 /// names, and tools that are part of the text cannot be forbidden in another way.
-fn narrowed(request: &ModelRequest, emulated: bool) -> ModelRequest {
+pub(super) fn narrowed(request: &ModelRequest, emulated: bool) -> ModelRequest {
     let mut narrowed = request.clone();
     match &request.adjustments.tool_choice {
         Some(choice) if choice.mode == ToolMode::None && emulated => {
@@ -235,17 +225,7 @@ impl Model for ChatModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ResponseChunk, ModelError> {
-        // The request is streamed anyway: otherwise a server on a slow machine sends nothing for
-        // minutes.
-        let whole = async {
-            let mut stream = self.stream(request, cancel.clone()).await?;
-            let mut answer = ResponseChunk::default();
-            while let Some(chunk) = stream.next().await {
-                answer.append(chunk?);
-            }
-            Ok(answer)
-        };
-        cancel.run_until_cancelled(whole).await.unwrap_or_else(|| Err(ModelError::cancelled()))
+        answer_stream::whole(self.stream(request, cancel.clone()), &cancel).await
     }
 
     async fn generate_json(
@@ -258,12 +238,12 @@ impl Model for ChatModel {
         let settings =
             CallSettings { schema: Some(schema), stream: false, ..self.settings(emulated) };
         let encoded = self.encode(&request, settings, &FrameCache::default())?;
-        self.check_size(encoded.tokens, &cancel).await?;
+        self.service.check_size(&self.name, encoded.tokens, &cancel).await?;
         let reading =
             Reading { refusals: Arc::clone(&self.service.refusals), ..Reading::default() };
         let ask = || {
             let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
-            let call = self.service.chat(&self.name, body, on_retry, &cancel);
+            let call = self.service.ask_model(PATH, &self.name, body, on_retry, &cancel);
             let mut answer = Answer::new(reading.clone());
             async move { answer.take_whole(&self.service.ask(call.at_most(JSON_ATTEMPTS)).await?) }
         };

@@ -1,14 +1,15 @@
 //! Body of a request: model, instruction, messages, then the data that is the same in every turn.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use pollux_protocol::{Declaration, ModelRequest, ToolOmission, estimate};
+use pollux_protocol::{ModelRequest, estimate};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::emulation;
+use super::frame::{FrameCache, Settings, Surroundings};
 use super::messages::{MessagesCache, Shape, escaped};
 use crate::body::Body;
 use crate::catalog::{JsonFormat, Quirks};
@@ -16,9 +17,12 @@ use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omission
 use crate::tool_names::Names;
 use crate::tool_schema::ToolDialect;
 
-/// Parameter names in a configuration and in a request. Only parameters that the user configured
+/// Parameter names in a configuration and in a request.
+pub(super) type Parameters = [(&'static str, &'static str)];
+
+/// Parameters of this dialect. Only parameters that the user configured
 /// for the model are sent: many models refuse parameter values intended for other models.
-const PARAMETERS: [(&str, &str); 7] = [
+pub(super) const PARAMETERS: &Parameters = &[
     ("temperature", "temperature"),
     ("topP", "top_p"),
     ("maxOutputTokens", "max_completion_tokens"),
@@ -43,9 +47,9 @@ pub(super) struct CallSettings {
     pub(super) quirks: Arc<Quirks>,
 }
 
-/// Converts the parameters of a `generateContentConfig` to those of this dialect.
-pub(super) fn parameters(config: &Map<String, Value>) -> Map<String, Value> {
-    let present = PARAMETERS.iter().filter_map(|(theirs, ours)| {
+/// Converts the parameters of a `generateContentConfig` to those of a dialect.
+pub(super) fn parameters(names: &Parameters, config: &Map<String, Value>) -> Map<String, Value> {
+    let present = names.iter().filter_map(|(theirs, ours)| {
         let value = config.get(*theirs).filter(|value| !value.is_null())?;
         Some(((*ours).to_owned(), value.clone()))
     });
@@ -75,81 +79,28 @@ impl Default for Encodings {
     }
 }
 
-/// Cache of the data around the messages. It seldom changes, so only the last one is kept.
-#[derive(Debug, Default)]
-pub(super) struct FrameCache {
-    last: Mutex<Option<Arc<Frame>>>,
-}
-
-#[derive(Debug)]
-struct Frame {
-    system: Option<Arc<str>>,
-    tools: Arc<[Declaration]>,
-    settings: CallSettings,
-    /// Bytes from the opening brace to the instruction message.
-    head: Bytes,
-    /// True if `head` contains a message.
-    instructed: bool,
-    /// Bytes from the end of the messages to the closing brace.
-    tail: Bytes,
-    tokens: f64,
-    names: Arc<Names>,
-    omissions: Arc<[ToolOmission]>,
-}
-
-impl Frame {
-    fn serves(&self, request: &ModelRequest, settings: &CallSettings) -> bool {
-        self.system == request.system
-            && (Arc::ptr_eq(&self.tools, &request.tools) || self.tools == request.tools)
-            && self.settings == *settings
-    }
-
-    fn new(
+impl Settings for CallSettings {
+    fn surroundings(
+        &self,
         request: &ModelRequest,
-        settings: CallSettings,
-        declarations: &DeclarationCache,
-    ) -> Result<Self, serde_json::Error> {
-        let tools = declarations.prepare(&request.tools)?;
-        let instruction = instruction(request, &tools, &settings);
-        let mut head = format!(r#"{{"model":{},"messages":["#, json!(settings.model)).into_bytes();
+        tools: &SentTools<'_>,
+    ) -> Result<Surroundings, serde_json::Error> {
+        let instruction = instruction(request, tools, self);
+        let mut head = format!(r#"{{"model":{},"messages":["#, json!(self.model)).into_bytes();
         if !instruction.is_empty() {
             head.extend_from_slice(br#"{"role":"system","content":""#);
             head.extend_from_slice(&escaped(&instruction)?);
             head.extend_from_slice(br#""}"#);
         }
-        let keys = serde_json::to_vec(&Tail::new(&tools, &settings))?;
+        let keys = serde_json::to_vec(&Tail::new(tools, self))?;
         let separator: &[u8] = if keys == b"{}" { b"]" } else { b"]," };
-        let tail = [separator, &keys[1..]].concat();
-        let native =
-            if settings.shape.emulated { 0.0 } else { estimate::declarations(&request.tools) };
-        Ok(Self {
-            system: request.system.clone(),
-            tools: Arc::clone(&request.tools),
-            settings,
+        let native = if self.shape.emulated { 0.0 } else { estimate::declarations(&request.tools) };
+        Ok(Surroundings {
             head: head.into(),
             instructed: !instruction.is_empty(),
-            tail: tail.into(),
+            tail: [separator, &keys[1..]].concat().into(),
             tokens: estimate::text(&instruction) + native,
-            names: tools.names(),
-            omissions: tools.omissions,
         })
-    }
-}
-
-impl FrameCache {
-    fn get(
-        &self,
-        request: &ModelRequest,
-        settings: CallSettings,
-        declarations: &DeclarationCache,
-    ) -> Result<Arc<Frame>, serde_json::Error> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(frame) = last.as_ref().filter(|frame| frame.serves(request, &settings)) {
-            return Ok(Arc::clone(frame));
-        }
-        let frame = Arc::new(Frame::new(request, settings, declarations)?);
-        *last = Some(Arc::clone(&frame));
-        Ok(frame)
     }
 }
 
@@ -158,16 +109,17 @@ pub(super) fn encode(
     request: &ModelRequest,
     settings: CallSettings,
     encodings: &Encodings,
-    frames: &FrameCache,
+    frames: &FrameCache<CallSettings>,
 ) -> Result<Encoded, serde_json::Error> {
     let frame = frames.get(request, settings, &encodings.declarations)?;
     report_omissions(request, &frame.omissions);
+    let Surroundings { head, instructed, tail, tokens } = &frame.surroundings;
     let mut body = Body::default();
-    body.bytes(&frame.head);
+    body.bytes(head);
     let shape = &frame.settings.shape;
-    let said = encodings.messages.write(&mut body, &request.entries, shape, !frame.instructed)?;
-    body.bytes(&frame.tail);
-    let tokens = (frame.tokens + said) as u64;
+    let said = encodings.messages.write(&mut body, &request.entries, shape, !instructed)?;
+    body.bytes(tail);
+    let tokens = (tokens + said) as u64;
     Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
 }
 
@@ -191,7 +143,7 @@ fn instruction(request: &ModelRequest, tools: &SentTools<'_>, settings: &CallSet
 }
 
 /// Returns the schema with lower-case type names: Google's own schemas use upper case.
-fn json_schema(schema: &Value) -> Value {
+pub(super) fn json_schema(schema: &Value) -> Value {
     match schema {
         Value::Object(keys) => {
             let lowered = keys.iter().map(|(key, value)| {

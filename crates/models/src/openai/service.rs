@@ -12,8 +12,10 @@ use serde_json::json;
 use super::refusal::{Refusals, sharpened};
 use super::request::Encodings;
 use super::wire::Words;
+use crate::catalog::UNKNOWN_CONTEXT;
 use crate::dialect::Connection;
 use crate::exchange::{self, Call};
+use crate::local::refreshed_context;
 use crate::names::converses;
 use crate::prices;
 
@@ -59,15 +61,44 @@ impl Service {
         if is_local { prices::LOCAL } else { vendor.price_list() }
     }
 
-    /// Returns the call that requests a response.
-    pub(super) fn chat<'a>(
+    /// Returns the known context size of a model, in tokens.
+    pub(super) fn context(&self, model: &str) -> u64 {
+        let Connection { vendor, server, .. } = &self.connection;
+        let served = server.as_ref().and_then(|server| server.context(model));
+        served.or(vendor.facts(model).context).unwrap_or(UNKNOWN_CONTEXT)
+    }
+
+    /// Checks that a prompt fits. Local servers cut a prompt that is too long without an error.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Invalid`] for a prompt that is larger than the context of the server.
+    pub(super) async fn check_size(
+        &self,
+        model: &str,
+        tokens: u64,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
+        let Connection { server, exchange, .. } = &self.connection;
+        let Some(server) = server else { return Ok(()) };
+        match refreshed_context(server, model, &exchange.http, cancel).await {
+            Some(context) if tokens > context => {
+                let message = server.too_small(model, context, tokens);
+                Err(ModelError::new(ModelErrorKind::Invalid, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the call that requests a response at this path.
+    pub(super) fn ask_model<'a>(
         &'a self,
+        path: &str,
         model: &'a str,
         body: Vec<Bytes>,
         on_retry: Option<&'a RetryListener>,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
-        let call = self.call(http::Method::POST, "chat/completions", body, model, cancel);
+        let call = self.call(http::Method::POST, path, body, model, cancel);
         Call { on_retry, ..call }
     }
 

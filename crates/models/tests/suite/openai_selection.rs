@@ -88,7 +88,8 @@ async fn gemini_wins_when_no_model_is_named() {
         ("gpt-4o", 128_000, PromptFamily::Modern)
     );
     assert_eq!(choice.reason, "agent-router/override");
-    assert!(!choice.limits.media_in_responses);
+    // OpenAI's own address is used with Responses, which accept media inside of results.
+    assert!(choice.limits.media_in_responses);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use pollux_testkit::{ModelReply, reply};
+use pollux_testkit::{ModelReply, reply, responses};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use super::stage::Stage;
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 const CHAT: &str = "/v1/chat/completions";
+const RESPONSES: &str = "/v1/responses";
 
 /// One turn of the model: its text, and its calls by name and arguments.
 type Said = (&'static str, Vec<(&'static str, Value)>);
@@ -41,7 +42,19 @@ fn gemini((text, calls): &Said) -> ModelReply {
     calls.iter().fold(begun, |reply, (name, args)| reply.call(name, args.clone()))
 }
 
-fn openai((text, calls): &Said) -> ModelReply {
+fn openai_responses((text, calls): &Said) -> ModelReply {
+    let mut items = vec![responses::reasoning("**Plan** Think.", "gAAA")];
+    if !text.is_empty() {
+        items.push(responses::message(text));
+    }
+    let calls = calls.iter().enumerate();
+    items.extend(calls.map(|(index, (name, arguments))| {
+        responses::call(&format!("call_{name}_{index}"), name, arguments)
+    }));
+    responses::turn(&items)
+}
+
+fn openai_chat((text, calls): &Said) -> ModelReply {
     let chunk = |delta: Value, reason: Option<&str>| {
         json!({
             "id": "chatcmpl-1",
@@ -83,10 +96,11 @@ struct State {
     records: Vec<Value>,
 }
 
-fn run(stage: &Stage, model: &str) -> State {
+fn run(stage: &Stage, model: &str, wire: &str) -> State {
     stage.home.project_file("a.png", PICTURE).project_file("app.txt", "brokn\n");
     let program = stage.program().env("OPENAI_API_KEY", "sk-test");
     let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
+    let program = program.env("OPENAI_WIRE_API", wire);
     let run =
         program.args(["-m", model, "--yolo", "-o", "json", "-p", "mend what @a.png shows"]).run();
     run.assert_code(0);
@@ -111,7 +125,12 @@ fn essence(record: &Value, root: &str) -> Value {
             json!([call["name"], call["args"], call["status"], response, call["resultDisplay"]])
         })
         .collect();
-    let mut essence = json!([record["type"], record["content"], calls]);
+    // Reasoning that goes back makes the content of a message a list.
+    let content = match record["content"].as_array().map(Vec::as_slice) {
+        Some([only]) if only.get("text").is_some() => &only["text"],
+        _ => &record["content"],
+    };
+    let mut essence = json!([record["type"], content, calls]);
     forget_the_run(&mut essence, root);
     essence
 }
@@ -134,27 +153,81 @@ fn forget_the_run(value: &mut Value, root: &str) {
     }
 }
 
+/// Runs the script with a service at this path, in a dialect of OpenAI.
+fn run_openai(wire: &str, path: &str, reply: fn(&Said) -> ModelReply) -> (State, Vec<Value>) {
+    let stage = Stage::new();
+    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(script().iter().map(reply).collect());
+    stage.server.route(path, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
+    let state = run(&stage, "openai/gpt-test", wire);
+    (state, stage.server.requests().into_iter().map(|request| request.body).collect())
+}
+
 #[test]
-fn both_dialects_lead_to_the_same_state() {
+fn all_dialects_lead_to_the_same_state() {
     let google = Stage::with(script().iter().map(gemini));
-    let of_google = run(&google, super::stage::MODEL);
-
-    let other = Stage::new();
-    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(script().iter().map(openai).collect());
-    other.server.route(CHAT, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
-    let of_openai = run(&other, "openai/gpt-test");
-
-    assert_eq!(of_google, of_openai);
+    let of_google = run(&google, super::stage::MODEL, "");
     assert_eq!(of_google.files, ["broken\n", "broken\n"]);
     assert_eq!(of_google.answer, "It is mended.");
     assert_eq!(of_google.tools["totalCalls"], 4);
     assert_eq!(of_google.tools["totalFail"], 1);
+    let (of_chat, chat) = run_openai("", CHAT, openai_chat);
+    assert_eq!(of_google, of_chat);
+    let (of_responses, responses) = run_openai("responses", RESPONSES, openai_responses);
+    assert_eq!(of_google, of_responses);
 
-    // Both models received the picture.
+    // All models received the picture.
     let first = google.requests()[0].body.to_string();
     assert!(first.contains(r#""mimeType":"image/png""#), "{first}");
-    let requests = other.server.requests();
-    assert_eq!(requests.len(), 4);
-    let first = requests[0].body.to_string();
-    assert!(first.contains(r#""url":"data:image/png;base64,"#), "{first}");
+    for (requests, key) in [(&chat, "url"), (&responses, "image_url")] {
+        assert_eq!(requests.len(), 4);
+        let first = requests[0].to_string();
+        assert!(first.contains(&format!(r#""{key}":"data:image/png;base64,"#)), "{first}");
+    }
+    // Reasoning goes back each time, before what it led to.
+    let kinds = |request: &Value| -> Vec<String> {
+        let items = request["input"].as_array().unwrap().iter();
+        items.map(|item| item["type"].as_str().unwrap_or("message").to_owned()).collect()
+    };
+    let last = kinds(&responses[3]).join(" ");
+    let call = "reasoning function_call function_call_output";
+    let first =
+        "reasoning message function_call function_call function_call_output function_call_output";
+    assert!(last.ends_with(&format!("{first} {call} {call}")), "{last}");
+}
+
+#[test]
+fn a_conversation_moves_between_dialects_in_the_middle() {
+    let stage = Stage::new();
+    let think = responses::reasoning("Hm.", "gAAA");
+    let call = responses::call("c1", "read_file", &json!({"file_path": "app.txt"}));
+    let replies =
+        [responses::turn(&[think, call]), responses::turn(&[responses::message("Read.")])];
+    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(replies.into());
+    let last = responses::turn(&[responses::message("Back.")]);
+    stage.server.route(RESPONSES, move |_| {
+        replies.lock().unwrap().pop_front().unwrap_or_else(|| last.clone())
+    });
+    stage.server.route(CHAT, |_| openai_chat(&("In chat.", vec![])));
+    stage.server.stream(reply().text("In Gemini."));
+    stage.home.project_file("app.txt", "text\n");
+    let ask = |model: &str, wire: &str, resumed: bool| {
+        let program = stage.program().env("OPENAI_API_KEY", "sk-test");
+        let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
+        let program = program.env("OPENAI_WIRE_API", wire).args(["-m", model, "-p", "go"]);
+        let run = if resumed { program.args(["--resume", "latest"]) } else { program }.run();
+        run.assert_code(0);
+        let body = stage.server.last_request().body.to_string();
+        (run.stdout_text(), body.contains("gAAA"), body.contains("text\\n"))
+    };
+    for (model, wire, answer, has_reasoning) in [
+        ("openai/m", "responses", "Read.\n", true),
+        ("openai/m", "chat", "In chat.\n", false),
+        (super::stage::MODEL, "", "In Gemini.\n", false),
+        ("openai/other", "responses", "Back.\n", false),
+        ("openai/m", "responses", "Back.\n", true),
+    ] {
+        let seen = ask(model, wire, answer != "Read.\n");
+        // What the tool has read is there in each dialect.
+        assert_eq!(seen, (answer.to_owned(), has_reasoning, true), "{model} {wire}");
+    }
 }

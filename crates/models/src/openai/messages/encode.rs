@@ -194,7 +194,10 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn append(list: &mut Vec<u8>, value: &Value) -> Result<(), serde_json::Error> {
+pub(in crate::openai) fn append(
+    list: &mut Vec<u8>,
+    value: &Value,
+) -> Result<(), serde_json::Error> {
     if !list.is_empty() {
         list.push(b',');
     }

@@ -1,6 +1,7 @@
-use pollux_protocol::{Content, HistoryEntry, Part};
+use pollux_protocol::{Content, Declaration, HistoryEntry, Part};
 use pretty_assertions::assert_eq;
 
+use super::super::frame::Frame;
 use super::super::reasoning::ReasoningReturn;
 use super::*;
 use crate::catalog::CallIds;
@@ -110,7 +111,7 @@ fn emulated_tools_are_reported_and_not_declared() {
 #[test]
 fn only_known_parameters_are_sent_under_their_names() {
     let config = json!({"temperature": 0.2, "topP": null, "topK": 64, "maxOutputTokens": 9, "thinkingConfig": {}});
-    let parameters = parameters(config.as_object().unwrap());
+    let parameters = parameters(PARAMETERS, config.as_object().unwrap());
     assert_eq!(Value::Object(parameters), json!({"temperature": 0.2, "max_completion_tokens": 9}));
 }
 
@@ -118,7 +119,8 @@ fn only_known_parameters_are_sent_under_their_names() {
 fn the_frame_is_made_anew_only_when_it_changes() {
     let (frames, declarations) = (FrameCache::default(), DeclarationCache::new(ToolDialect::Chat));
     let get = |request: &ModelRequest| {
-        let frame: Arc<Frame> = frames.get(request, settings(), &declarations).unwrap();
+        let frame: Arc<Frame<CallSettings>> =
+            frames.get(request, settings(), &declarations).unwrap();
         frame
     };
     let first = get(&request());
