@@ -8,6 +8,10 @@ pub use shortcuts::{SHORTCUTS, SIGNAL_KEYS, Shortcut};
 const ESC: u8 = 0x1b;
 /// Maximum length of an escape sequence, in bytes; longer input is not a sequence.
 const LONGEST_SEQUENCE: usize = 64;
+/// Byte that ends a control string, and that of Ctrl-G.
+const BEL: u8 = 0x07;
+/// Maximum length of a control string, in bytes; longer input is dropped as far as it was read.
+const LONGEST_STRING: usize = 4096;
 /// First key of Ctrl-X Ctrl-E, and the second.
 const CTRL_X: u8 = 0x18;
 const CTRL_E: u8 = 0x05;
@@ -152,9 +156,12 @@ impl KeyDecoder {
     }
 
     /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key; the held bytes
-    /// after it are ordinary input.
+    /// after it are ordinary input. A begun control string is no key: it is dropped.
     pub fn end_escape(&mut self) -> Vec<KeyPress> {
         let held = std::mem::take(&mut self.held);
+        if matches!(held.as_slice(), [ESC, b']' | b'P' | b'_' | b'^', _, ..]) {
+            return Vec::new();
+        }
         let mut keys = vec![KeyPress::Escape];
         let rest = held.strip_prefix(&[ESC]).unwrap_or(&held);
         // An unfinished sequence contains no line feed, so the mode makes no difference.
@@ -240,16 +247,35 @@ fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
     Some(match input.get(1..)? {
         [] | [b'O'] => return None,
         [b'[', body @ ..] => return control_sequence(body),
+        [b']' | b'P' | b'_' | b'^', body @ ..] => {
+            return control_string(body).map(|length| (length + 2, Meaning::Nothing));
+        }
         [b'O', b'M', ..] => (3, Meaning::Pressed(KeyPress::Enter)),
         [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
         [b'b', ..] => (2, Meaning::Pressed(KeyPress::WordLeft)),
         [b'f', ..] => (2, Meaning::Pressed(KeyPress::WordRight)),
         [b'd', ..] => (2, Meaning::Pressed(KeyPress::KillWordRight)),
+        [b'z', ..] => (2, Meaning::Pressed(KeyPress::Undo)),
         [0x08 | 0x7f, ..] => (2, Meaning::Pressed(KeyPress::KillWordLeft)),
         [b'\r' | b'\n', ..] => (2, Meaning::Pressed(KeyPress::Newline)),
         // An Esc key. The bytes after it are ordinary input.
         _ => (1, Meaning::Nothing),
     })
+}
+
+/// Returns the length of a control string and its end mark; `body` follows the introducer. Such
+/// strings are answers of the terminal, for example to a query for its background colour. Returns
+/// `None` if the string is unfinished. The byte that interrupts it is kept as input.
+fn control_string(body: &[u8]) -> Option<usize> {
+    let Some(end) = body.iter().position(u8::is_ascii_control) else {
+        return (body.len() >= LONGEST_STRING).then_some(body.len());
+    };
+    match &body[end..] {
+        [BEL, ..] => Some(end + 1),
+        [ESC, b'\\', ..] => Some(end + 2),
+        [ESC] => None,
+        _ => Some(end),
+    }
 }
 
 /// Parses a control sequence; `body` follows `ESC [`.
@@ -263,6 +289,7 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"1" | b"7", b'~') => Meaning::Pressed(KeyPress::Home),
         (b"4" | b"8", b'~') => Meaning::Pressed(KeyPress::End),
         (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
+        (b"3;3" | b"3;5", b'~') => Meaning::Pressed(KeyPress::KillWordRight),
         (b"", b'Z') | (b"9;2", b'u') => Meaning::Pressed(KeyPress::CycleMode),
         (b"5", b'~') => Meaning::Pressed(KeyPress::PageUp),
         (b"6", b'~') => Meaning::Pressed(KeyPress::PageDown),

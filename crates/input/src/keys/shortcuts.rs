@@ -72,11 +72,15 @@ pub const SHORTCUTS: &[Shortcut] = &[
         KeyPress::KillWordLeft,
         "deletes the word before the cursor",
     ),
-    key(&[("Alt-D", b"\x1bd")], KeyPress::KillWordRight, "deletes the word after the cursor"),
+    key(
+        &[("Alt-D", b"\x1bd"), ("Ctrl-Delete", b"\x1b[3;5~")],
+        KeyPress::KillWordRight,
+        "deletes the word after the cursor",
+    ),
     key(&[("Ctrl-U", b"\x15")], KeyPress::KillLeft, "deletes the line before the cursor"),
     key(&[("Ctrl-K", b"\x0b")], KeyPress::KillRight, "deletes the line after the cursor"),
     key(&[("Ctrl-Y", b"\x19")], KeyPress::Yank, "inserts the text that was deleted last"),
-    key(&[("Ctrl-_", b"\x1f")], KeyPress::Undo, "undoes the last change"),
+    key(&[("Ctrl-_", b"\x1f"), ("Alt-Z", b"\x1bz")], KeyPress::Undo, "undoes the last change"),
     key(
         &[("Ctrl-G", b"\x07"), ("Ctrl-X Ctrl-E", b"\x18\x05")],
         KeyPress::ExternalEditor,

@@ -29,6 +29,16 @@ fn bytes_mean_keys() {
             ],
         ),
         (b"\x1bd\x1b\x7f", &[Key::KillWordRight, Key::KillWordLeft]),
+        (b"\x1b[3;5~\x1b[3;3~\x1bz", &[Key::KillWordRight, Key::KillWordRight, Key::Undo]),
+        // Answers of a terminal.
+        (b"a\x1b]11;rgb:1e1e/1e1e/1e1e\x07b\x1b]10;rgb:0/0/0\x1b\\c", &[text("abc")]),
+        (b"a\x1bP>|XTerm(390)\x1b\\b\x1b_G\x1b\\\x1b^x\x1b\\", &[text("ab")]),
+        // An interrupted one does not swallow the following input.
+        (b"\x1b]11;\r\x1b]1\x1b[A", &[Key::Enter, Key::Up]),
+        (
+            b"\x1b[200~a\x1b]0;b\x1b[201~\r",
+            &[Key::PasteBegin, text("a"), Key::PasteEnd, Key::Enter],
+        ),
         (b"\x1b[A\x1b[B\x1bOC\x1b[D", &[Key::Up, Key::Down, Key::Right, Key::Left]),
         (
             b"\x1b[1;5C\x1b[1;3D\x1bb\x1bf",
@@ -102,6 +112,8 @@ fn an_escape_that_nothing_follows_is_a_key() {
         (b"\x1b[", vec![Key::Escape, text("[")]),
         (b"\x1bO", vec![Key::Escape, text("O")]),
         (b"\x1b[12", vec![Key::Escape, text("[12")]),
+        (b"\x1b]", vec![Key::Escape, text("]")]),
+        (b"\x1b]11;rgb", vec![]),
     ] {
         let mut decoder = KeyDecoder::default();
         assert_eq!(decoder.decode(bytes, InputMode::Raw), []);
@@ -124,8 +136,10 @@ fn the_end_of_a_slow_paste_is_waited_for() {
 #[test]
 fn a_sequence_without_end_is_dropped() {
     let mut decoder = KeyDecoder::default();
-    assert_eq!(decoder.decode(format!("\x1b[{}", "1".repeat(100)).as_bytes(), InputMode::Raw), []);
-    assert_eq!(decoder.decode(b"x", InputMode::Raw), [text("x")]);
+    for unfinished in [format!("\x1b[{}", "1".repeat(100)), format!("\x1bP{}", "1".repeat(4096))] {
+        assert_eq!(decoder.decode(unfinished.as_bytes(), InputMode::Raw), []);
+        assert_eq!(decoder.decode(b"x", InputMode::Raw), [text("x")]);
+    }
 }
 
 #[test]
