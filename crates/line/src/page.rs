@@ -315,14 +315,16 @@ impl Page {
         }
     }
 
-    /// Prints a row over the row at its place; returns the width of what was printed.
+    /// Prints a row over the row at its place; returns its width. A wider row is blanked out before,
+    /// so that the text that the user continues to type follows the row in the output.
     fn print_row(&mut self, old: &InputRows, new: &InputRows, row: usize) -> usize {
         let covered = old.rows.get(row).map_or(0, |row| text_width(row));
         let cells = text_width(&new.rows[row]);
-        let left_over = covered.saturating_sub(cells);
+        if covered > cells {
+            self.push(&format!("{}\r", " ".repeat(covered)));
+        }
         self.push(&new.rows[row]);
-        self.push(&" ".repeat(left_over));
-        cells + left_over
+        cells
     }
 
     fn move_up(&mut self, rows: usize) {

@@ -90,7 +90,18 @@ fn editing_in_the_middle_prints_the_row_again() {
     page.show("> ", "axy", "b");
     assert_eq!(printed(&mut page), "\r> axyb\u{8}");
     page.show("> ", "a", "b");
-    assert_eq!(printed(&mut page), "\r> ab  \u{8}\u{8}\u{8}");
+    assert_eq!(printed(&mut page), "\r      \r> ab\u{8}");
+}
+
+#[test]
+fn typing_over_a_status_prints_what_is_typed() {
+    let mut page = Page::new(40, PageLook::default());
+    page.show_status("waiting for the model, 1 s");
+    page.show("> ", "a", "");
+    page.show("> ", "ab", "");
+    page.show("> ", "abc", "");
+    let output = printed(&mut page);
+    assert!(output.ends_with("\r> abc"), "{output:?}");
 }
 
 #[test]
