@@ -143,10 +143,15 @@ impl Surface {
         self.pending.extend_from_slice(sequence.as_bytes());
     }
 
-    /// Clears the visible screen, for a user who has asked for that.
+    /// Moves everything above the live rows out of the visible screen, for a user who has asked for
+    /// that. Nothing is erased: the rows scroll, and stay above the screen.
     pub(crate) fn clear_screen(&mut self) {
-        self.pending.extend_from_slice(b"\x1b[H\x1b[2J");
-        self.forget();
+        self.erase(self.cursor.0);
+        let rows = self.height - 1;
+        if rows > 0 {
+            self.pending.extend(std::iter::repeat_n(b'\n', rows));
+            self.pending.extend_from_slice(format!("\x1b[{rows}A").as_bytes());
+        }
     }
 }
 

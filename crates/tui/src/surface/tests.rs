@@ -69,6 +69,27 @@ impl Stage {
 }
 
 #[test]
+fn a_cleared_screen_loses_no_row() {
+    for height in [1, 2, 5, 24] {
+        let mut stage = Stage::new(20, height);
+        stage.draw(&["answer"], frame(&["status", "> "], (1, 2)));
+        stage.surface.clear_screen();
+        let bytes = stage.draw(&["next"], frame(&["status", "> "], (1, 2)));
+        assert!(!bytes.contains("\x1b[2J") && !bytes.contains("\x1b[3J"), "{bytes:?}");
+        let all = stage.all();
+        assert_eq!(all[..3], ["earlier 1", "earlier 2", "answer"], "{height} rows");
+        let shown: Vec<&str> =
+            all.iter().map(String::as_str).filter(|row| !row.is_empty()).collect();
+        let mut expected = vec!["earlier 1", "earlier 2", "answer", "next", "status", ">"];
+        if height == 1 {
+            // The only row of the terminal has the cursor.
+            expected.remove(4);
+        }
+        assert_eq!(shown, expected, "{height} rows");
+    }
+}
+
+#[test]
 fn a_changed_row_is_written_whole() {
     let mut stage = Stage::new(40, 10);
     let first = stage.draw(&[], frame(&["> a", "footer"], (0, 3)));
