@@ -7,7 +7,7 @@ use pollux_protocol::{CommandSet, Live};
 use tokio::task::JoinHandle;
 
 use crate::menu::Menu;
-use crate::pastes::Pastes;
+use crate::pastes::{Pastes, TooLong};
 use crate::row::{Look, Row};
 use crate::surface::Frame;
 
@@ -44,6 +44,8 @@ pub(crate) enum ComposerStep {
     },
     /// The prompt was too long and is dropped.
     TooLong,
+    /// The pasted text was too long and is dropped.
+    PasteTooLong,
     /// Ctrl-D in an empty input.
     EndOfInput,
     /// The screen must be cleared.
@@ -109,10 +111,13 @@ impl<'a> Composer<'a> {
     }
 
     /// Ends a paste whose end mark may have been lost.
-    pub(crate) fn end_paste(&mut self) {
-        if let Some(text) = self.pastes.end() {
-            self.editor.press(KeyPress::Text(text));
+    pub(crate) fn end_paste(&mut self) -> ComposerStep {
+        match self.pastes.end() {
+            Some(Ok(text)) => drop(self.editor.press(KeyPress::Text(text))),
+            Some(Err(TooLong)) => return ComposerStep::PasteTooLong,
+            None => {}
         }
+        ComposerStep::Edited
     }
 
     /// Closes the list of completions, or a search in the history; returns false if there is none.
@@ -135,8 +140,9 @@ impl<'a> Composer<'a> {
         match key {
             KeyPress::PasteBegin => self.pastes.begin(),
             KeyPress::PasteEnd => {
-                self.end_paste();
+                let step = self.end_paste();
                 self.complete_name();
+                return step;
             }
             KeyPress::Text(text) if self.pastes.take(&text) => {}
             KeyPress::Up | KeyPress::Down if self.menu.is_some() => {

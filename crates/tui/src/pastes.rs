@@ -13,44 +13,54 @@ const KEPT: usize = 20;
 pub(crate) struct Pastes {
     kept: Vec<(String, String)>,
     /// Text of the paste that arrives.
-    arriving: Option<String>,
+    arriving: Option<Result<String, TooLong>>,
 }
+
+/// Error: a pasted text is too long. Nothing of it is taken, because a part of it would look like
+/// all of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
 
 impl Pastes {
     /// Begins a paste.
     pub(crate) fn begin(&mut self) {
-        self.arriving = Some(String::new());
+        self.arriving = Some(Ok(String::new()));
     }
 
     /// Takes a piece of text; returns false if no paste arrives.
     pub(crate) fn take(&mut self, text: &str) -> bool {
         let Some(arriving) = &mut self.arriving else { return false };
-        if arriving.len() + text.len() <= LONGEST {
-            arriving.push_str(text);
+        match arriving {
+            Ok(taken) if taken.len() + text.len() <= LONGEST => taken.push_str(text),
+            _ => *arriving = Err(TooLong),
         }
         true
     }
 
     /// Ends the paste; returns the text for the input: the pasted text, or its label if it is long.
-    pub(crate) fn end(&mut self) -> Option<String> {
-        let text = self.arriving.take()?;
+    /// `None` without a paste.
+    pub(crate) fn end(&mut self) -> Option<Result<String, TooLong>> {
+        Some(self.arriving.take()?.map(|text| self.keep(text)))
+    }
+
+    fn keep(&mut self, text: String) -> String {
         let (lines, characters) = (text.lines().count(), text.chars().count());
         if lines <= LINES && characters <= CHARACTERS {
-            return Some(text);
+            return text;
         }
         let size =
             if lines > LINES { format!("{lines} lines") } else { format!("{characters} chars") };
-        let label = (1..=KEPT + 1)
-            .map(|number| match number {
-                1 => format!("[Pasted Text: {size}]"),
-                number => format!("[Pasted Text: {size} #{number}]"),
-            })
-            .find(|label| self.kept.iter().all(|(known, _)| known != label))?;
+        let mut label = format!("[Pasted Text: {size}]");
+        let mut number = 1;
+        while self.kept.iter().any(|(known, _)| *known == label) {
+            number += 1;
+            label = format!("[Pasted Text: {size} #{number}]");
+        }
         if self.kept.len() == KEPT {
             self.kept.remove(0);
         }
         self.kept.push((label.clone(), text));
-        Some(label)
+        label
     }
 
     /// Returns the label at the end of a text.
@@ -90,7 +100,17 @@ mod tests {
         for piece in text.split_inclusive('\n') {
             assert!(pastes.take(piece));
         }
-        pastes.end().unwrap()
+        pastes.end().unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_not_cut() {
+        let mut pastes = Pastes::default();
+        pastes.begin();
+        pastes.take(&"x".repeat(LONGEST));
+        pastes.take("y");
+        assert_eq!(pastes.end(), Some(Err(TooLong)));
+        assert_eq!(paste(&mut pastes, "z"), "z");
     }
 
     #[test]

@@ -82,6 +82,10 @@ impl View<'_> {
                 let text = "The prompt is longer than 8 MiB and was not taken.";
                 self.toast = Some(Toast::notice(text));
             }
+            ComposerStep::PasteTooLong => {
+                let text = "The pasted text is longer than 8 MiB and was not taken.";
+                self.toast = Some(Toast::notice(text));
+            }
             ComposerStep::EndOfInput
                 if earlier.is_some_and(|toast| toast.arms(Armed::EndOfInput)) =>
             {
