@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use pollux_input::{narration, text_width};
-use pollux_protocol::plain_text::{for_terminal, one_line};
+use pollux_protocol::plain_text::{for_terminal, one_line, visible};
 use pollux_protocol::{
     Call, CallId, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput, PreparedCall,
     ToolKind,
@@ -51,7 +51,8 @@ impl LiveCalls {
     pub(crate) fn prepare(&mut self, prepared: &PreparedCall) {
         if let Some(call) = self.find(&prepared.call_id) {
             call.name.clone_from(&prepared.display_name);
-            call.description = one_line(&for_terminal(&prepared.description));
+            // The row of a call that waits for an approval is above the question.
+            call.description = visible(&one_line(&for_terminal(&prepared.description)));
             call.is_command = prepared.kind == ToolKind::Execute;
         }
     }
