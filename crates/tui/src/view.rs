@@ -186,6 +186,8 @@ impl<'a> View<'a> {
             return;
         }
         (self.record)(&line);
+        // A user who has just sent a prompt waits for what happens.
+        self.last_key = None;
         match self.workload.submit(line) {
             Submission::Begun(kind) => self.begun(kind, shown),
             Submission::Steered => self.story.notice(Look::Dim, &format!("hint: {shown}")),

@@ -24,11 +24,9 @@ impl View<'_> {
     pub(super) fn frame(&mut self, now: Instant) -> Frame {
         let (columns, height) = self.size;
         let cells = columns - 1;
-        // A user who has just sent a prompt is not writing another one.
-        let last_key = self.last_key.filter(|_| !self.composer.is_empty());
         let mut below = match &mut self.dialog {
             Some(dialog) => {
-                let mut frame = dialog.frame((cells, height), now, last_key);
+                let mut frame = dialog.frame((cells, height), now, self.last_key);
                 let has_room = frame.rows.len() < height;
                 if has_room && self.story.has_rows() {
                     frame.rows.insert(0, Row::default());

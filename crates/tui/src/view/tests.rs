@@ -364,7 +364,7 @@ fn a_question_takes_the_place_of_the_input() {
 #[test]
 fn a_question_that_interrupts_typing_waits_for_a_pause() {
     let agent = Agent::default();
-    for (typed, answers) in [("dra", 0), ("", 1)] {
+    for (typed, answers) in [("dra", 0), ("\r", 0), ("\x1b[B", 0), ("", 1)] {
         let mut stage = Stage::new(&agent, 80, 24);
         stage.keys(&["go", "\r"]);
         agent.asked();
