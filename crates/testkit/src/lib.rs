@@ -6,7 +6,8 @@
 //! - [`responses`]: streams of OpenAI's Responses.
 //! - [`TestHome`] and [`Pollux`]: a temporary home, and the program running in it with a clean
 //!   environment and a time limit.
-//! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read.
+//! - [`Terminal`]: the program in a pseudo-terminal whose screen can be read, also as a
+//!   [`Picture`].
 //! - [`samples`], [`Tree`]: projects to work on, and snapshots that show the changes of a run.
 //! - [`tiny_disk()`]: a file system with little space.
 //! - [`write_executable`], [`copy_executable`]: files that a test executes.
@@ -33,6 +34,7 @@ mod executable;
 mod exit;
 mod home;
 mod ignored;
+mod picture;
 mod program;
 mod pty;
 mod reply;
@@ -49,6 +51,7 @@ pub use endpoint::Endpoint;
 pub use executable::{copy_executable, write_executable};
 pub use home::TestHome;
 pub use ignored::cannot_run;
+pub use picture::Picture;
 pub use program::{Finished, Pollux, RunningProgram};
 pub use pty::{Key, Screen, Terminal};
 pub use reply::{ModelReply, ReplyContent, ReplyGate, reply};

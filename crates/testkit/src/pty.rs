@@ -14,6 +14,7 @@ pub use key::Key;
 pub use vt100::Screen;
 
 use crate::exit::wait_for_exit;
+use crate::picture::Picture;
 
 type Writer = Arc<Mutex<Box<dyn Write + Send>>>;
 
@@ -78,6 +79,11 @@ impl Terminal {
     /// without empty rows at the bottom.
     pub fn screen(&self) -> String {
         text(self.display().emulator.screen())
+    }
+
+    /// Returns the picture of the screen.
+    pub fn picture(&self) -> Picture {
+        Picture::of(self.display().emulator.screen())
     }
 
     /// Returns all rows of the terminal without blanks at their ends: those that have left the top
