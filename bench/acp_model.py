@@ -18,13 +18,11 @@ import select
 import time
 
 from dialects import Calls, Text, gemini_events
-from scripted_server import ScriptedServer, stream
+from scripted_server import LAST_CHUNK, ScriptedServer, send, stream
 
 # Longest time in seconds for which a connection is held.
 HELD = 120
 PIECE = 100
-HEAD_END = b"\r\n\r\n"
-LAST_CHUNK = b"0\r\n\r\n"
 
 
 class AcpModel(ScriptedServer):
@@ -58,12 +56,7 @@ class AcpModel(ScriptedServer):
 
     def _pace(self, connection, count, milliseconds):
         pieces = Text(tuple(f"piece {number} " for number in range(count)))
-        head, *events = (stream([event]).removesuffix(LAST_CHUNK) for event in gemini_events(pieces, 0, None))
-        connection.sendall(head)
-        for event in events:
-            time.sleep(milliseconds / 1000)
-            connection.sendall(event[event.index(HEAD_END) + len(HEAD_END):])
-        connection.sendall(LAST_CHUNK)
+        send(connection, list(gemini_events(pieces, 0, None)), milliseconds / 1000)
 
     def _hold(self, connection):
         select.select([connection], [], [], HELD)

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Text:
-    """An answer, in the pieces in which it is streamed."""
+    """An answer, in the pieces in which it is streamed, with a pause of `pace` seconds before each
+    event."""
 
     pieces: tuple[str, ...]
     prompt_tokens: int = 10
+    pace: float = 0.0
 
 
 @dataclass(frozen=True)

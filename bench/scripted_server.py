@@ -127,11 +127,11 @@ class ScriptedServer:
         turn = self.script[min(number, len(self.script) - 1)]
         if callable(turn):
             turn = turn(exchange)
-        reply = stream(list(dialect(turn, number, self._tools)))
+        events = list(dialect(turn, number, self._tools))
         # The time is taken before sending, because a fast program may answer before this thread
         # continues.
         exchange.sent = time.perf_counter()
-        connection.sendall(reply)
+        send(connection, events, getattr(turn, "pace", 0.0))
 
 
 def _read_exactly(connection, rest, count):
@@ -189,9 +189,25 @@ def _side_reply(path, text):
     )
 
 
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
+
+
 def stream(events):
     """Returns server-sent events, each in a separate HTTP chunk, as a model server sends them."""
-    head = (
-        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
-    )
-    return head + b"".join(b"%x\r\n%s\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
+    return HEAD + b"".join(map(_chunk, events)) + LAST_CHUNK
+
+
+def send(connection, events, pace):
+    """Sends server-sent events, with a pause of `pace` seconds before each of them."""
+    if not pace:
+        return connection.sendall(stream(events))
+    connection.sendall(HEAD)
+    for event in events:
+        time.sleep(pace)
+        connection.sendall(_chunk(event))
+    return connection.sendall(LAST_CHUNK)
+
+
+def _chunk(event):
+    return b"%x\r\n%s\r\n" % (len(event), event)

@@ -44,6 +44,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             proof("compress", "4"),
             proof("acp", "5"),
             proof("mcp", "8"),
+            proof("terminal", "24"),
             lines(root, "5000", seed),
             Step::new(process::python(root, "bench/test_bench.py")),
             licences(root),

@@ -9,8 +9,10 @@ use clap::Subcommand;
 use crate::process;
 
 /// Names of all proofs.
-pub(crate) const NAMES: &[&str] =
-    &["kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell", "acp", "mcp"];
+pub(crate) const NAMES: &[&str] = &[
+    "kill", "edits", "bypass", "plan", "hostile", "compress", "sandbox", "shell", "acp", "mcp",
+    "terminal",
+];
 
 /// A guarantee that can be tested.
 #[derive(Subcommand)]
@@ -82,6 +84,15 @@ pub(crate) enum Proof {
         #[arg(long, default_value = "", value_name = "WORDS")]
         only: String,
     },
+    /// At a terminal nothing is lost or doubled, no key is misunderstood, and every end gives the
+    /// terminal back
+    Terminal {
+        #[command(flatten)]
+        sample: Sample,
+        /// Only the checks whose names have this in them
+        #[arg(long, default_value = "", value_name = "WORDS")]
+        only: String,
+    },
 }
 
 /// Part of a proof's cases, chosen by chance.
@@ -112,6 +123,7 @@ pub(crate) fn run(root: &Path, proof: &Proof) -> Result<ExitCode> {
         Proof::Shell { sample, only } => prove(root, "shell", &selected(sample, only))?,
         Proof::Mcp { sample, only } => prove(root, "mcp", &selected(sample, only))?,
         Proof::Acp { sample, only } => prove(root, "acp", &selected(sample, only))?,
+        Proof::Terminal { sample, only } => prove(root, "terminal", &selected(sample, only))?,
     }
     Ok(ExitCode::SUCCESS)
 }
