@@ -146,6 +146,29 @@ SERVERS = (
     ),
 )
 
+# The figures of `tui.py`, by the name of its value.
+TUI = {
+    "cat": Figure("`sh -c cat` for comparison, exec to its first line", "ms", alone=True),
+    "ready": Figure("exec to the prompt", "ms", None, sooner(WALL_NOISE, gemini=100, codex=10)),
+    "memory": Figure("memory at rest", "MB", None, at_most(25, MEMORY_NOISE)),
+    "woken": Figure("wake-ups in 60 s at rest", "times", None, at_most(0, COUNT_NOISE)),
+    "silent": Figure("output in 60 s at rest", "B", None, at_most(0, COUNT_NOISE)),
+    "key": Figure(
+        "a key to its output after 10,000 rows, 99 of 100", "ms", None, at_most(3, WALL_NOISE)
+    ),
+    "bytes": Figure("output of a key", "B", None, at_most(100, COUNT_NOISE)),
+    "waiting": Figure("output per second while the model is awaited", "B", None, at_most(100, COUNT_NOISE)),
+    "streaming": Figure("output of a streamed answer, per byte of its text", "B", None, at_most(3, COUNT_NOISE)),
+    "clears": Figure("full clears in an answer with eight resizes", "times", None, at_most(0, COUNT_NOISE)),
+    "doubled": Figure("rows of it that are there twice", "rows", None, at_most(0, COUNT_NOISE)),
+    "lost": Figure("rows of it that are lost", "rows", None, at_most(0, COUNT_NOISE)),
+    "erased": Figure("of 60 earlier rows, those that are gone", "rows", None, at_most(0, COUNT_NOISE)),
+    "markdown": Figure("2 MB of Markdown, processor time", "s", None, at_most(1.5, CPU_NOISE), True),
+    "code": Figure("the same with a fifth of it in code that is coloured", "s", None, at_most(3.5, CPU_NOISE), True),
+    "resumed": Figure("resume a 100 MB session, exec to the prompt", "ms", None, at_most(1000, WALL_NOISE), True),
+    "found": Figure("first results of `@` in a tree of 1,000,000 files", "ms", None, at_most(50, WALL_NOISE), True),
+}
+
 SOAK_TURNS = 10_000
 
 # The figures of `soak.py`, in the order of its results.
@@ -177,4 +200,4 @@ SOAK = (
 )
 
 # Figures with a section of their own, because another command measures them.
-SECTIONS = {"soak": SOAK, "editors": EDITORS, "servers": SERVERS}
+SECTIONS = {"soak": SOAK, "editors": EDITORS, "servers": SERVERS, "tui": tuple(TUI.values())}

@@ -17,8 +17,8 @@ def page(store, figures):
     lines = [
         "# Figures",
         "",
-        "Written by `cargo xtask bench`, `cargo xtask bench soak`, `cargo xtask bench editors` and "
-        "`cargo xtask bench servers`, from "
+        "Written by `cargo xtask bench`, `cargo xtask bench soak`, `cargo xtask bench editors`, "
+        "`cargo xtask bench servers` and `cargo xtask bench tui`, from "
         "`bench/results.json`; do not edit. `cargo xtask bench --check` measures again and fails if a goal is missed.",
         "",
         "## Pollux",
@@ -42,6 +42,12 @@ def page(store, figures):
         "Servers over standard streams whose answers cost nothing. A call is one of 50 of a headless run.",
         "",
         *_own(store, "servers", goals.SERVERS),
+        "",
+        "## The conversation at a terminal",
+        "",
+        "A window of 80 columns and 24 rows. The rows and clears are counted in tmux.",
+        "",
+        *_own(store, "tui", goals.SECTIONS["tui"]),
         "",
         "## Comparison with other agents",
         "",

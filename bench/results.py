@@ -9,6 +9,7 @@ The store has one section per measurement, so that a new measurement of one does
   same run
 - `servers`: servers of the Model Context Protocol, by `cargo xtask bench servers`; with the peers,
   of the same run
+- `tui`: the conversation at a terminal, by `cargo xtask bench tui`; with the peers, of the same run
 
 A section names the run that measured it (commit, machine, …), and has the values of each figure by
 its title and program: median, least, most, and the number of runs.
@@ -84,10 +85,14 @@ def value(store, where, title, name="pollux"):
     return found["median"] if found else None
 
 
-def peers(store, title):
-    """Returns the medians of the peers for one figure, by name."""
-    column = store.get("comparison", {}).get("figures", {}).get(title, {})
-    return {name: kept["median"] for name, kept in column.items() if name != "pollux"}
+def peers(store, title, where="comparison"):
+    """Returns the medians of the peers for one figure, by name: those of the same section, or else
+    those of the comparison."""
+    for section in (where, "comparison"):
+        column = store.get(section, {}).get("figures", {}).get(title, {})
+        if found := {name: kept["median"] for name, kept in column.items() if name != "pollux"}:
+            return found
+    return {}
 
 
 def verdict(store, where, figure):
@@ -95,7 +100,7 @@ def verdict(store, where, figure):
     if figure.goal is None:
         return ""
     own = value(store, where, figure.title)
-    return figure.goal.verdict(own, peers(store, figure.title))
+    return figure.goal.verdict(own, peers(store, figure.title, where))
 
 
 def failures(store, figures, sections=goals.SECTIONS):
@@ -117,7 +122,7 @@ def _failure(store, where, figure):
         return "not measured"
     if figure.goal is None:
         return None
-    known = peers(store, figure.title)
+    known = peers(store, figure.title, where)
     limit = figure.goal.limit(known)
     if limit is None:
         return f"the figure of a peer is missing for the goal “{figure.goal.text()}”"

@@ -138,7 +138,10 @@ def complete():
     ]
     store = results.measured({}, description("c", "pollux", "codex", "gemini"), rows, [])
     for name, group in goals.SECTIONS.items():
-        columns = {figure.title: {"pollux": [0]} for figure in group}
+        peers = lambda figure: dict(figure.goal.factors) if figure.goal else {}
+        columns = {
+            figure.title: {"pollux": [0], **dict.fromkeys(peers(figure), [1000])} for figure in group
+        }
         store[name] = results.section(description("c", "pollux"), columns)
     return store
 

@@ -62,6 +62,12 @@ enum Kind {
         #[arg(long)]
         quick: bool,
     },
+    /// The conversation at a terminal, beside Gemini CLI's and Codex's: start, memory, keys, output
+    Tui {
+        /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
 /// A phase that can be profiled.
@@ -87,9 +93,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     let build = process::build(root, PROFILE)?;
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
-        (Some(Kind::Servers { quick }), _) => servers(root, &build, *quick),
+        (Some(Kind::Servers { quick }), _) => beside_peers(root, &build, "servers", *quick),
         (Some(Kind::Commands { quick }), _) => commands(root, &build, *quick),
-        (Some(Kind::Editors { quick }), _) => editors(root, &build, *quick),
+        (Some(Kind::Editors { quick }), _) => beside_peers(root, &build, "editors", *quick),
+        (Some(Kind::Tui { quick }), _) => beside_peers(root, &build, "tui", *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
         (None, None) => {
             build_confinement_overhead(root)?;
@@ -133,8 +140,9 @@ fn comparison(root: &Path, build: &process::Build, options: &Options) -> Command
     command
 }
 
-fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
-    let mut command = process::python(root, "bench/editors.py");
+/// Returns the command of a measurement that compares with the peers unless it is quick.
+fn beside_peers(root: &Path, build: &process::Build, name: &str, quick: bool) -> Command {
+    let mut command = process::python(root, &format!("bench/{name}.py"));
     command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
     command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
     command
@@ -143,13 +151,6 @@ fn editors(root: &Path, build: &process::Build, quick: bool) -> Command {
 fn commands(root: &Path, build: &process::Build, quick: bool) -> Command {
     let mut command = process::python(root, "bench/commands.py");
     command.arg("--binary").arg(&build.pollux).args(quick.then_some("--quick"));
-    command
-}
-
-fn servers(root: &Path, build: &process::Build, quick: bool) -> Command {
-    let mut command = process::python(root, "bench/servers.py");
-    command.arg("--binary").arg(&build.pollux).arg("--target").arg(&build.target);
-    command.args(["--profile", PROFILE]).args(quick.then_some("--quick"));
     command
 }
 
