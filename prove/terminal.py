@@ -6,7 +6,8 @@ screen.
 
 Pollux runs with a scripted model in a pseudo-terminal, whose raw output is read, and in real
 terminals (tmux, and GNU screen) that keep what has left the top of the screen. The checks are in
-`terminal_scrollback.py`, `terminal_input.py`, `terminal_ends.py` and `terminal_hostile.py`.
+`terminal_scrollback.py`, `terminal_input.py`, `terminal_keys.py`, `terminal_ends.py` and
+`terminal_hostile.py`.
 """
 
 import needs
@@ -22,9 +23,12 @@ import samples
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 from at_terminal import Missing
+
+# Each of these modules adds its checks.
 import terminal_ends
 import terminal_hostile
 import terminal_input
+import terminal_keys
 import terminal_scrollback
 from terminal_world import CHECKS, World
 
@@ -50,7 +54,8 @@ def main():
     needs.programs("terminal", *PROGRAMS)
     sample = samples.from_options(options)
     chosen = sample.of([check for check in CHECKS if options.only in check.about])
-    print(f"terminal: {sample}, seed {sample.seed}: {len(chosen)} checks", flush=True)
+    chance = str(sample) if sample.count else f"{sample}, seed {sample.seed}"
+    print(f"terminal: {chance}: {len(chosen)} checks", flush=True)
     failures = 0
     with tempfile.TemporaryDirectory(prefix="pollux-terminal-") as work:
         for check in chosen:

@@ -14,7 +14,7 @@ ROW = re.compile(r"row-\d{3}")
 RESIZES = 8
 
 
-def answer(pace=0.02):
+def answer(pace=0.03):
     """Returns an answer of 120 short rows, in pieces that end inside of rows."""
     text = "\n".join(f"- {row} the quick fox jumps" for row in ROWS) + f"\n\n{DONE}"
     return Text(tuple(text[at:at + 31] for at in range(0, len(text), 31)), pace=pace)
@@ -43,11 +43,13 @@ def lost_or_doubled(rows, expected=ROWS, pattern=ROW, earlier=EARLIER):
     return problems
 
 
-def storm(world, terminal, narrowest, seconds, lowest=6):
+def storm(world, terminal, narrowest, lowest):
     """Changes the size of a terminal at random moments. The rows of a window that becomes lower than
-    the live rows leave its top, and no program can take them back: `lowest` prevents that."""
+    the live rows leave its top, and no program can take them back: `lowest` prevents that. tmux
+    tells a program about a new size up to 250 ms later; the pauses are longer, because what is
+    drawn for the old size until then is in the wrong place."""
     for number in range(RESIZES):
-        time.sleep(world.chance.uniform(0.3, 1.7) * seconds / RESIZES)
+        time.sleep(world.chance.uniform(0.35, 0.6))
         rows, columns = world.chance.randint(lowest, 50), world.chance.randint(narrowest, 160)
         terminal.resize(rows, columns) if number < RESIZES - 1 else terminal.resize(max(24, lowest), 80)
 
@@ -69,13 +71,13 @@ def idle(terminal):
     terminal.wait(is_idle, "the end of the work")
 
 
-def stormy(at, narrowest):
+def stormy(at, narrowest, lowest):
     def run(world):
         with world.talk([answer()], at=at, under_shell=True) as talk:
             terminal = talk.terminal
             terminal.line("go")
             talk.sent(1)
-            storm(world, terminal, narrowest, 2.4)
+            storm(world, terminal, narrowest, lowest)
             terminal.wait_for(DONE, 30)
             idle(terminal)
             leave(terminal)
@@ -83,21 +85,22 @@ def stormy(at, narrowest):
     return run
 
 
-for emulator, narrowest in ((Tmux, 12), (Tmux, 45), (Screen, 45)):
+# In a narrow window, the live rows are folded into many.
+for emulator, narrowest, lowest in ((Tmux, 12, 28), (Tmux, 45, 8), (Screen, 45, 8)):
     name = emulator.__name__.lower()
     check(f"a storm of sizes, {narrowest} columns and more, while an answer streams, in {name}")(
-        stormy(emulator, narrowest)
+        stormy(emulator, narrowest, lowest)
     )
 
 
 @check("a storm of sizes while a command prints, in tmux")
 def storm_of_output(world):
-    command = 'for n in $(seq 60); do printf "out-%03d\\n" $n; sleep 0.04; done'
+    command = 'for n in $(seq 60); do printf "out-%03d\\n" $n; sleep 0.07; done'
     with world.talk([shell(command), done()], at=Tmux, under_shell=True, arguments=["--yolo"]) as talk:
         terminal = talk.terminal
         terminal.line("go")
         talk.sent(1)
-        storm(world, terminal, 45, 2.4, lowest=24)
+        storm(world, terminal, 45, 24)
         terminal.wait_for(DONE, 30)
         idle(terminal)
         leave(terminal)
@@ -114,11 +117,11 @@ def storm_of_output(world):
 @check("a storm of sizes while a question waits, in tmux")
 def storm_of_question(world):
     command = "\n".join(f"echo {row}" for row in ROWS[:12]) + "\ntouch made"
-    with world.talk([shell(command), done()], at=Tmux, size=(40, 80), under_shell=True) as talk:
+    with world.talk([shell(command), done()], at=Tmux, size=(48, 80), under_shell=True) as talk:
         terminal = talk.terminal
         terminal.line("go")
         terminal.wait_for(QUESTION)
-        storm(world, terminal, 45, 1.6, lowest=36)
+        storm(world, terminal, 60, 44)
         terminal.send(b"\x1b")
         idle(terminal)
         leave(terminal)

@@ -20,11 +20,14 @@ READY = "Type your message or @path/to/file"
 # Text while there is work.
 BUSY = "\u00b7 Esc stops"
 QUESTION = "Allow execution of"
-DONE = "the-answer-is-complete"
+# Short enough for one row of the narrowest window.
+DONE = "it-is-done"
 # Lines that a shell has printed before Pollux started.
 EARLIER = [str(number) for number in range(1001, 1061)]
 UNDER_SHELL = 'seq 1001 1060; "$0" "$@"'
-CTRL_C, CTRL_D, CTRL_Z = b"\x03", b"\x04", b"\x1a"
+CTRL_C, CTRL_D = b"\x03", b"\x04"
+# Times between the bytes of one key, in seconds: shorter than the wait for the rest of a sequence.
+SPLIT = 0.004
 
 CHECKS = []
 

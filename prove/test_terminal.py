@@ -14,9 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 
 import terminal
 import terminal_bytes
-import terminal_ends
 import terminal_hostile
-import terminal_input
+import terminal_keys
 import terminal_scrollback
 from terminal_world import CHECKS, World
 
@@ -177,7 +176,7 @@ class Judgement(unittest.TestCase):
 
     def test_input(self):
         screen = ["> an earlier prompt", "", "an answer", "", "> one", "  two", "ask before changes"]
-        self.assertEqual(terminal_input.input_of(screen), "one\ntwo")
+        self.assertEqual(terminal_keys.input_of(screen), "one\ntwo")
 
 
 if __name__ == "__main__":

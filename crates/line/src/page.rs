@@ -315,8 +315,8 @@ impl Page {
         }
     }
 
-    /// Prints a row over the row at its place; returns its width. A wider row is blanked out before,
-    /// so that the text that the user continues to type follows the row in the output.
+    /// Prints a row over the row at its place; returns its width. A wider row is blanked out
+    /// before, so that the text that the user continues to type follows the row in the output.
     fn print_row(&mut self, old: &InputRows, new: &InputRows, row: usize) -> usize {
         let covered = old.rows.get(row).map_or(0, |row| text_width(row));
         let cells = text_width(&new.rows[row]);
