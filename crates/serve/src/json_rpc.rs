@@ -6,3 +6,4 @@ pub(crate) mod connection;
 pub(crate) mod input;
 pub(crate) mod message;
 pub(crate) mod outbox;
+pub(crate) mod service;

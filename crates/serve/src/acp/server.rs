@@ -5,13 +5,12 @@ use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{
-    AuthenticateResponse, CancelNotification, CancelRequestNotification, CloseSessionRequest,
-    DeleteSessionRequest, DeleteSessionResponse, Error, ListSessionsRequest, ListSessionsResponse,
-    LoadSessionRequest, McpServer, NewSessionRequest, PromptRequest, RequestId,
-    ResumeSessionRequest, SessionId, SessionInfo, SetSessionConfigOptionRequest,
+    AuthenticateResponse, CancelNotification, CancelRequestNotification, ClientCapabilities,
+    CloseSessionRequest, DeleteSessionRequest, DeleteSessionResponse, Error, ListSessionsRequest,
+    ListSessionsResponse, LoadSessionRequest, McpServer, NewSessionRequest, PromptRequest,
+    RequestId, ResumeSessionRequest, SessionId, SessionInfo, SetSessionConfigOptionRequest,
     SetSessionModeRequest,
 };
 use futures::FutureExt;
@@ -32,9 +31,9 @@ use super::outcome::DescribeOutcome;
 use super::servers;
 use super::session::{Session, SessionCommand};
 use crate::folders;
-use crate::json_rpc::input::{InputLine, lines};
-use crate::json_rpc::message::{Message, Params};
+use crate::json_rpc::message::Params;
 use crate::json_rpc::outbox::{ClientGone, Outbox};
+use crate::json_rpc::service::{Service, serve};
 
 /// Maximum number of requests that open or list sessions at the same time.
 const STARTING: usize = 32;
@@ -42,8 +41,6 @@ const STARTING: usize = 32;
 const SESSIONS: usize = 200;
 /// Maximum number of messages that wait for a session.
 const WAITING: usize = 64;
-/// Maximum time that sessions may take to end, and the client to read the last messages.
-const GRACE: Duration = Duration::from_secs(4);
 
 /// Options that all sessions of an agent have in common.
 pub struct AcpOptions {
@@ -77,9 +74,8 @@ impl AcpServer {
         output: impl Write + Send + 'static,
         stop: impl Future<Output = ()>,
     ) {
-        let outbox = Outbox::new(output);
-        let connection = Arc::new(connect(outbox.clone()));
-        let mut agent = Agent {
+        let connection = Arc::new(connect(Outbox::new(output)));
+        let agent = Agent {
             server: self,
             connection,
             open: HashMap::new(),
@@ -90,28 +86,7 @@ impl AcpServer {
             generations: 0,
             credentials: Credentials::default(),
         };
-        let mut lines = lines(input);
-        tokio::pin!(stop);
-        loop {
-            tokio::select! {
-                // Whatever has ended is known before the next message.
-                biased;
-                () = &mut stop => break,
-                () = outbox.gone() => break,
-                Some(done) = agent.tasks.join_next() => agent.done(done.ok()),
-                line = lines.recv() => {
-                    let Some(line) = line else { break };
-                    let taken = agent.take(line);
-                    tokio::select! {
-                        () = &mut stop => break,
-                        taken = taken => if taken.is_err() { break },
-                    }
-                }
-            }
-        }
-        // A client that does not read its messages must not keep the program alive.
-        drop(tokio::time::timeout(GRACE, agent.end()).await);
-        outbox.close();
+        serve(agent, input, stop).await;
     }
 }
 
@@ -150,38 +125,35 @@ struct Agent {
     credentials: Credentials,
 }
 
-impl Agent {
-    async fn take(&mut self, line: InputLine) -> Result<(), ClientGone> {
-        let message = match line {
-            InputLine::Whole(line) => Message::read(&line),
-            InputLine::TooLong(head) => Message::cut_off(&head),
-        };
-        match message {
-            Message::Request { id, method, params } => {
-                match self.request(id.clone(), &method, &params) {
-                    Ok(Some(result)) => self.connection.answer(id, Ok(result)).await,
-                    // The answer comes later.
-                    Ok(None) => Ok(()),
-                    Err(error) => self.answer_error(id, error).await,
+impl Service for Agent {
+    type Capabilities = ClientCapabilities;
+    type Done = Done;
+
+    fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn tasks(&mut self) -> &mut JoinSet<Done> {
+        &mut self.tasks
+    }
+
+    fn done(&mut self, done: Option<Done>) {
+        match done {
+            Some(Done::Answered) => self.starting -= 1,
+            Some(Done::Opened(id, session)) => {
+                self.starting -= 1;
+                self.coming.remove(&id);
+                if let Some(session) = session {
+                    self.run(id, *session);
                 }
             }
-            Message::Notification { method, params } => {
-                self.notification(&method, &params);
-                Ok(())
+            Some(Done::Ended(id, generation)) => {
+                self.open.retain(|known, entry| *known != id || entry.generation != generation);
             }
-            Message::Response { id, result } => {
-                self.connection.take_answer(&id, result);
-                Ok(())
-            }
-            Message::Invalid { id, error } => self.answer_error(id, error).await,
+            None => {}
         }
     }
 
-    async fn answer_error(&self, id: RequestId, error: Error) -> Result<(), ClientGone> {
-        self.connection.answer::<()>(id, Err(error)).await
-    }
-
-    /// Handles a request. Returns the result, or `None` if a task answers the request.
     fn request(
         &mut self,
         id: RequestId,
@@ -248,7 +220,6 @@ impl Agent {
         Ok(None)
     }
 
-    /// Handles a notification. Unknown ones are ignored, as the protocol demands.
     fn notification(&mut self, method: &str, params: &Params) {
         match method {
             "session/cancel" => {
@@ -270,6 +241,13 @@ impl Agent {
         }
     }
 
+    async fn end(&mut self) {
+        self.open.clear();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl Agent {
     /// Passes a command on to a session.
     fn pass(&self, session: &SessionId, command: SessionCommand) -> Result<(), Error> {
         let entry = self.open.get(session);
@@ -419,23 +397,6 @@ impl Agent {
         });
     }
 
-    fn done(&mut self, done: Option<Done>) {
-        match done {
-            Some(Done::Answered) => self.starting -= 1,
-            Some(Done::Opened(id, session)) => {
-                self.starting -= 1;
-                self.coming.remove(&id);
-                if let Some(session) = session {
-                    self.run(id, *session);
-                }
-            }
-            Some(Done::Ended(id, generation)) => {
-                self.open.retain(|known, entry| *known != id || entry.generation != generation);
-            }
-            None => {}
-        }
-    }
-
     /// Runs a session that has been opened.
     fn run(&mut self, id: SessionId, session: Session) {
         let (inbox, commands) = mpsc::channel(WAITING);
@@ -449,14 +410,6 @@ impl Agent {
             drop((ran, end.send(())));
             Done::Ended(id, generation)
         });
-    }
-
-    /// Ends all sessions, and waits until the client has the last messages.
-    async fn end(&mut self) {
-        self.connection.end_of_input();
-        self.open.clear();
-        while self.tasks.join_next().await.is_some() {}
-        self.connection.outbox().finish().await;
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use agent_client_protocol_schema::v1::{Error, RequestId};
 use futures::FutureExt;
@@ -23,14 +22,12 @@ use super::sessions::{MOST_SESSIONS, OpenSessions};
 use super::tools::{self, Misuse};
 use crate::DescribeOutcome;
 use crate::json_rpc::connection;
-use crate::json_rpc::input::{InputLine, lines};
-use crate::json_rpc::message::{Message, Params};
-use crate::json_rpc::outbox::{ClientGone, Outbox};
+use crate::json_rpc::message::Params;
+use crate::json_rpc::outbox::Outbox;
+use crate::json_rpc::service::{Service, serve};
 
 /// Maximum number of calls at the same time.
 const MOST_CALLS: usize = MOST_SESSIONS;
-/// Maximum time that sessions may take to end, and the client to read the last messages.
-const GRACE: Duration = Duration::from_secs(4);
 
 /// Connection to a client.
 pub(crate) type Connection = connection::Connection<ClientCapabilities>;
@@ -65,39 +62,15 @@ impl McpServer {
         output: impl Write + Send + 'static,
         stop: impl Future<Output = ()>,
     ) {
-        let outbox = Outbox::new(output);
-        let connection = Connection::new(outbox.clone(), |id| {
+        let connection = Connection::new(Outbox::new(output), |id| {
             ("notifications/cancelled", json!({ "requestId": id }))
         });
         let Self { sessions, options } = self;
         let connection = Arc::new(connection);
         let context = Context { sessions, options, connection, open: OpenSessions::default() };
-        let mut server =
+        let server =
             Server { context: Arc::new(context), calls: HashMap::new(), tasks: JoinSet::new() };
-        let mut lines = lines(input);
-        tokio::pin!(stop);
-        loop {
-            tokio::select! {
-                // Whatever has ended is known before the next message.
-                biased;
-                () = &mut stop => break,
-                () = outbox.gone() => break,
-                Some(done) = server.tasks.join_next() => {
-                    server.calls.retain(|id, _| done.as_ref().ok() != Some(id));
-                }
-                line = lines.recv() => {
-                    let Some(line) = line else { break };
-                    let taken = server.take(line);
-                    tokio::select! {
-                        () = &mut stop => break,
-                        taken = taken => if taken.is_err() { break },
-                    }
-                }
-            }
-        }
-        // A client that does not read its messages must not keep the program alive.
-        drop(tokio::time::timeout(GRACE, server.end()).await);
-        outbox.close();
+        serve(server, input, stop).await;
     }
 }
 
@@ -124,44 +97,25 @@ struct Server {
     tasks: JoinSet<RequestId>,
 }
 
-impl Server {
-    async fn take(&mut self, line: InputLine) -> Result<(), ClientGone> {
-        let message = match line {
-            InputLine::Whole(line) => Message::read(&line),
-            InputLine::TooLong(head) => Message::cut_off(&head),
-        };
-        match message {
-            Message::Request { id, method, params } => {
-                match self.request(&id, &method, &params) {
-                    Ok(Some(result)) => self.context.connection.answer(id, Ok(result)).await,
-                    // The answer comes later.
-                    Ok(None) => Ok(()),
-                    Err(error) => self.context.connection.answer::<()>(id, Err(error)).await,
-                }
-            }
-            Message::Notification { method, params } => {
-                if method == "notifications/cancelled"
-                    && let Ok(Cancelled { request_id }) = params.read()
-                    && let Some(cancel) = self.calls.get(&request_id)
-                {
-                    cancel.send_replace(true);
-                }
-                Ok(())
-            }
-            Message::Response { id, result } => {
-                self.context.connection.take_answer(&id, result);
-                Ok(())
-            }
-            Message::Invalid { id, error } => {
-                self.context.connection.answer::<()>(id, Err(error)).await
-            }
-        }
+impl Service for Server {
+    type Capabilities = ClientCapabilities;
+    type Done = RequestId;
+
+    fn connection(&self) -> &Connection {
+        &self.context.connection
     }
 
-    /// Handles a request. Returns the result, or `None` if a task answers the request.
+    fn tasks(&mut self) -> &mut JoinSet<RequestId> {
+        &mut self.tasks
+    }
+
+    fn done(&mut self, done: Option<RequestId>) {
+        self.calls.retain(|id, _| done.as_ref() != Some(id));
+    }
+
     fn request(
         &mut self,
-        id: &RequestId,
+        id: RequestId,
         method: &str,
         params: &Params,
     ) -> Result<Option<Value>, Error> {
@@ -178,10 +132,28 @@ impl Server {
         }
     }
 
+    fn notification(&mut self, method: &str, params: &Params) {
+        if method == "notifications/cancelled"
+            && let Ok(Cancelled { request_id }) = params.read()
+            && let Some(cancel) = self.calls.get(&request_id)
+        {
+            cancel.send_replace(true);
+        }
+    }
+
+    async fn end(&mut self) {
+        // Without their switches, the calls are cancelled.
+        self.calls.clear();
+        while self.tasks.join_next().await.is_some() {}
+        self.context.open.close().await;
+    }
+}
+
+impl Server {
     /// Starts a call. Returns the result of one that cannot start.
-    fn call(&mut self, id: &RequestId, params: &Params) -> Result<Option<Value>, Error> {
+    fn call(&mut self, id: RequestId, params: &Params) -> Result<Option<Value>, Error> {
         let CallTool { name, arguments } = params.read()?;
-        if self.calls.contains_key(id) {
+        if self.calls.contains_key(&id) {
             return Err(Error::invalid_request().data(json!("the id belongs to another request")));
         }
         if self.calls.len() >= MOST_CALLS {
@@ -200,7 +172,6 @@ impl Server {
         let progress = Progress::new(Arc::clone(&connection), &params.read()?);
         let call = Call::new(Arc::clone(&self.context), Caller { cancel, progress }, &task);
         self.calls.insert(id.clone(), switch);
-        let id = id.clone();
         self.tasks.spawn(async move {
             let ran = AssertUnwindSafe(call.run(task)).catch_unwind().await;
             let bug = |_| Error::internal_error().data(json!("This is a bug in Pollux."));
@@ -211,15 +182,5 @@ impl Server {
             id
         });
         Ok(None)
-    }
-
-    /// Cancels all calls, ends all sessions, and waits until the client has the last messages.
-    async fn end(&mut self) {
-        self.context.connection.end_of_input();
-        // Without their switches, the calls are cancelled.
-        self.calls.clear();
-        while self.tasks.join_next().await.is_some() {}
-        self.context.open.close().await;
-        self.context.connection.outbox().finish().await;
     }
 }
