@@ -62,7 +62,7 @@ pub use glob::{GlobMatch, GlobOptions, GlobResult, RECENT, glob, sort_by_recency
 pub use kind::{FileKind, HEAD_BYTES, detect, is_binary};
 pub use lock::{DirLock, STALE_AFTER};
 pub use log::AppendLog;
-pub use paths::{absolute, real_path, relative_path, shorten};
+pub use paths::{RealPaths, absolute, real_path, relative_path, shorten};
 pub use real::RealPath;
 pub use rules::{IgnoreOptions, IgnorePatterns, IgnoreRules};
 pub use search::{

@@ -1,5 +1,6 @@
 //! Paths: lexical, real, relative and short forms. This module makes no access decisions.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -55,6 +56,33 @@ pub fn real_path(path: &Path) -> Result<PathBuf> {
         }
     }
     Ok(resolved)
+}
+
+/// Real paths of many paths at one moment. The folders that they share are resolved once.
+#[derive(Debug, Default)]
+pub struct RealPaths {
+    folders: HashMap<PathBuf, PathBuf>,
+}
+
+impl RealPaths {
+    /// Returns the same as [`real_path`], as long as no folder changes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPath`] as for [`real_path`].
+    pub fn resolve(&mut self, path: &Path) -> Result<PathBuf> {
+        let parts = path.parent().zip(path.file_name()).filter(|_| path.is_absolute());
+        // Only where letter case counts, the name is known to be spelled as on disk.
+        let Some((folder, name)) = parts.filter(|_| cfg!(target_os = "linux")) else {
+            return real_path(path);
+        };
+        let folder = match self.folders.get(folder) {
+            Some(real) => real,
+            None => self.folders.entry(folder.to_owned()).or_insert(real_path(folder)?),
+        };
+        let real = folder.join(name);
+        // An error means that there is no link, as in `follow_every_link`.
+        if fs::read_link(&real).is_ok() { real_path(path) } else { Ok(real) }
+    }
 }
 
 fn follow_every_link(path: &Path) -> Result<PathBuf> {

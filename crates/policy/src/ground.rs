@@ -68,10 +68,7 @@ fn leads_elsewhere(path: &Path) -> String {
 /// Returns true if the file, with all links followed, is in the workspace and not protected.
 fn is_editable(path: &Path, facts: &Facts) -> bool {
     let Ok(real) = pollux_fs::real_path(path) else { return false };
-    let places = ResolvedPlaces::new(facts, |path| {
-        pollux_fs::real_path(path).unwrap_or_else(|_| path.into())
-    });
-    if places.concerned(&real).is_some() {
+    if ResolvedPlaces::on_disk(facts).concerned(&real).is_some() {
         return false;
     }
     let roots = facts.real_folders();

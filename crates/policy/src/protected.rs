@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pollux_config::protected::{Protection, is_obeyed_in_state};
+use pollux_fs::RealPaths;
 
 use crate::facts::Facts;
 use crate::paths::plain_name;
@@ -40,23 +41,29 @@ pub(crate) struct ProtectedPlace {
 }
 
 impl<'a> ResolvedPlaces<'a> {
+    /// Returns the places of a session, as they are now.
+    pub(crate) fn on_disk(facts: &'a Facts) -> Self {
+        let mut paths = RealPaths::default();
+        Self::new(facts, |path| paths.resolve(path).unwrap_or_else(|_| path.to_owned()))
+    }
+
     /// Returns the places of a session; `real` follows the links of a path.
-    pub(crate) fn new(facts: &'a Facts, real: impl Fn(&Path) -> PathBuf) -> Self {
+    pub(crate) fn new(facts: &'a Facts, mut real: impl FnMut(&Path) -> PathBuf) -> Self {
         let given = &facts.protected;
-        let mut places = BTreeSet::new();
-        let mut add = |path: &Path, protection: Protection| {
-            places.extend([names(path), names(&real(path))].map(|path| (path, protection)));
-        };
+        let mut protected = Vec::new();
         let mut states = BTreeSet::new();
         let folders = facts.folders();
         for folder in given.homes.iter().chain(&folders) {
             let state = folder.join(STATE);
             states.extend([names(&state), names(&real(&state))]);
-            add(&state.join(HISTORY), Protection::State);
-            add(&folder.join(".git"), Protection::Git);
+            protected.push((state.join(HISTORY), Protection::State));
+            protected.push((folder.join(".git"), Protection::Git));
         }
-        for protected in given.paths(&folders) {
-            add(&protected.path, protected.protection);
+        let paths = given.paths(&folders).into_iter();
+        protected.extend(paths.map(|protected| (protected.path, protected.protection)));
+        let mut places = BTreeSet::new();
+        for (path, protection) in protected {
+            places.extend([names(&path), names(&real(&path))].map(|path| (path, protection)));
         }
         let has_temporary = !given.temporary.as_os_str().is_empty();
         let temporary = if has_temporary { names(&real(&given.temporary)) } else { Vec::new() };

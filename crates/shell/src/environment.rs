@@ -92,7 +92,7 @@ pub fn child_environment(
 ///
 /// A command can replace the file. Each call therefore checks it, and creates it again unless it is
 /// an empty file that only this user may write. If that fails, the result is a path that cannot be
-/// written either.
+/// written either. Blocks the thread.
 pub fn empty_git_config(folder: &Path) -> PathBuf {
     let path = folder.join("empty.gitconfig");
     if is_empty_and_private(&path) {
@@ -103,6 +103,7 @@ pub fn empty_git_config(folder: &Path) -> PathBuf {
     let options = WriteOptions {
         expected: Some(Expectation::Absent),
         mode: Some(0o400),
+        without_sync: true,
         ..WriteOptions::private()
     };
     // Another call may have created the file in the meantime.

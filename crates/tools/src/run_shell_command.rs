@@ -276,7 +276,7 @@ impl Invocation for RunShellCommand {
         if self.params.is_background {
             return self.run_in_background(run, report).await;
         }
-        let command = self.command(file, run.confinement);
+        let command = self.command(file, run.confinement).await;
         let mut confined = Confined::begin(self, &command).await;
         match self.execute(run, command).await {
             Ok(Ran::Ended(outcome)) => {
@@ -357,7 +357,7 @@ impl RunShellCommand {
         self.params.timeout_ms.map(Duration::from_millis)
     }
 
-    fn command(&self, file: PathBuf, confinement: CallConfinement) -> ShellCommand {
+    async fn command(&self, file: PathBuf, confinement: CallConfinement) -> ShellCommand {
         let context = &self.context;
         let limits = match context.options.truncate_threshold {
             1..=MAX_SHORT_THRESHOLD => SHORT_LIMITS,
@@ -370,8 +370,7 @@ impl RunShellCommand {
         let in_terminal = self.form == ResultForm::Report && context.gives_terminals();
         let is_own =
             confinement.level == ConfinementLevel::None && configures_user(&self.params.command);
-        let git_config =
-            (!is_own).then(|| pollux_shell::empty_git_config(&context.spill_directory));
+        let git_config = if is_own { None } else { Some(self.git_config().await) };
         let mut environment =
             pollux_shell::child_environment(environment, &credentials, git_config.as_deref());
         if in_terminal {
@@ -402,6 +401,19 @@ impl RunShellCommand {
             spill: Some(Spill::new(file, limits.head + limits.tail)),
             limits,
             ..ShellCommand::new(child)
+        }
+    }
+
+    /// Returns the path of an empty configuration of Git.
+    async fn git_config(&self) -> PathBuf {
+        let folder = Arc::clone(&self.context);
+        let made = tokio::task::spawn_blocking(move || {
+            pollux_shell::empty_git_config(&folder.spill_directory)
+        });
+        match made.await {
+            Ok(path) => path,
+            // The runtime is ending.
+            Err(_) => pollux_shell::empty_git_config(&self.context.spill_directory),
         }
     }
 

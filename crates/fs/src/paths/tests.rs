@@ -84,6 +84,32 @@ fn real_paths_follow_links_and_tolerate_missing_leaves() {
         assert_eq!(real_path(&root.join(given)).unwrap(), root.join(expected), "{given}");
     }
     assert!(matches!(real_path(&root.join("a/x")), Err(Error::InvalidPath(_))));
+
+    let mut paths = RealPaths::default();
+    for given in [
+        "link/inner",
+        "link/inner/up",
+        "link/inner/up/below",
+        "link/missing/deep",
+        "link/..",
+        "link/../link",
+        "dangling",
+        "dangling/below",
+        "real/inner/up",
+        "real/./inner",
+        "a",
+        "a/x",
+        "missing",
+        "",
+    ] {
+        let path = root.join(given);
+        // The errors may name different parts of the path.
+        assert_eq!(paths.resolve(&path).ok(), real_path(&path).ok(), "{given}");
+    }
+    for path in ["/", "/..", "relative", ""] {
+        let path = Path::new(path);
+        assert_eq!(paths.resolve(path).ok(), real_path(path).ok(), "{path:?}");
+    }
 }
 
 proptest! {

@@ -21,8 +21,7 @@ impl Policy {
         if query.effects.changes().next().is_none() {
             return CheckerFinding::ALLOW;
         }
-        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
-        let places = ResolvedPlaces::new(&self.facts, real);
+        let places = ResolvedPlaces::on_disk(&self.facts);
         let mut changes = query.effects.changes();
         let unnamed = changes.find_map(|path| {
             let place = places.concerned(path)?;

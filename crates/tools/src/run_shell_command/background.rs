@@ -42,7 +42,7 @@ impl RunShellCommand {
             spill: None,
             // The user does not see the output.
             attended: false,
-            ..self.command(report.file.clone(), run.confinement)
+            ..self.command(report.file.clone(), run.confinement).await
         };
         let mut confined = Confined::begin(self, &command).await;
         let process = match self.context.background.start(&command) {
