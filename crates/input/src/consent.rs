@@ -56,6 +56,17 @@ impl<'a> ConsentSheet<'a> {
         format!("Allow {number}, {name}? [y/N] ")
     }
 
+    /// Returns the answers that can be chosen about the item with this number, each with its label.
+    pub fn choices(&self, number: usize) -> Vec<(&'static str, ConsentAnswer)> {
+        let mut choices =
+            vec![("Allow", ConsentAnswer::One(true)), ("Refuse", ConsentAnswer::One(false))];
+        if self.is_whole && number < self.items.len() {
+            choices.push(("Allow the rest of this group", ConsentAnswer::All));
+        }
+        choices.push(("Refuse everything that remains", ConsentAnswer::None));
+        choices
+    }
+
     /// Returns the answer of a line. `all` is not accepted for a group of which some text was not
     /// shown. The end of the input, `None`, refuses all remaining items.
     pub fn answer(&self, line: Option<&str>) -> Option<ConsentAnswer> {

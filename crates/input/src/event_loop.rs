@@ -2,7 +2,6 @@
 //! the frontend returns.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use futures::future::OptionFuture;
 use futures::stream::BoxStream;
@@ -12,41 +11,25 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
 use crate::completion::Completion;
+use crate::console::Console;
 use crate::end::{ConversationEnd, TerminalSignal};
 use crate::external_editor::{EditProposal, Workbench};
 use crate::keys::KeyDecoder;
-use crate::output::Stdout;
-use crate::terminal::{
-    self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, TypedBytes, WindowSize,
-};
+use crate::terminal::{self, Change, WindowSize};
+use crate::view::TerminalView;
 use crate::work::Workload;
-
-/// Time limit for the last output to a terminal that no longer accepts data.
-const FINAL_OUTPUT: Duration = Duration::from_secs(1);
 
 /// Stream of signals.
 pub(crate) type Signals<'a> = BoxStream<'a, TerminalSignal>;
 
 /// State of a conversation between keys and events on one side, and the bytes on a terminal and ops
 /// for the agent on the other. It never waits.
-pub trait Interaction<'a> {
+pub trait Interaction<'a>: TerminalView {
     /// Returns the work of the conversation.
     fn workload(&mut self) -> &mut Workload<'a>;
 
     /// Returns the completion of the text in progress, and the work.
     fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>);
-
-    /// Returns the bytes that show the current state.
-    fn show(&mut self) -> Vec<u8>;
-
-    /// Returns the bytes after which another program can use the terminal.
-    fn leave(&mut self) -> Vec<u8>;
-
-    /// Handles the return of the terminal, on which another program may have printed.
-    fn take_over(&mut self, size: WindowSize);
-
-    /// Handles a new size of the terminal.
-    fn resize(&mut self, size: WindowSize);
 
     /// Returns the reason of the end, once the conversation is over.
     fn over(&self) -> Option<ConversationEnd>;
@@ -60,23 +43,8 @@ pub trait Interaction<'a> {
     /// Handles Ctrl-C.
     fn interrupt(&mut self);
 
-    /// Handles bytes that were typed or pasted.
-    fn typed(&mut self, typed: &TypedBytes);
-
     /// Handles the end of the terminal's input.
     fn end_of_input(&mut self);
-
-    /// Returns the time at which an unfinished escape sequence was the Esc key.
-    fn escape_end(&self) -> Option<Instant>;
-
-    /// Handles the end of the wait for the rest of an escape sequence.
-    fn escape_ended(&mut self);
-
-    /// Returns the time of the next [`Self::tick`]; `None` if nothing changes with time.
-    fn next_tick(&self) -> Option<Instant>;
-
-    /// Handles a change of the state that comes with time.
-    fn tick(&mut self);
 
     /// Shows a message that belongs to no prompt.
     fn message(&mut self, text: &str);
@@ -138,20 +106,11 @@ impl Chosen {
 
 /// The terminal, as the event loop uses it.
 pub(crate) struct EventLoop {
-    pub(crate) typed: Typed,
-    pub(crate) modes: Modes,
-    pub(crate) changes: Changes,
+    pub(crate) console: Console,
     pub(crate) bench: Workbench,
     /// Messages that belong to no prompt.
     pub(crate) messages: UnboundedReceiver<String>,
-    pub(crate) out: Stdout,
-    /// True while some output has not been sent to the terminal.
-    pub(crate) is_behind: bool,
-    /// True after the program has stopped itself; the expected continue signal is then ignored.
-    pub(crate) is_stopped: bool,
     pub(crate) chosen: Chosen,
-    /// Size of the terminal that the frontend knows.
-    pub(crate) size: WindowSize,
 }
 
 impl EventLoop {
@@ -163,9 +122,7 @@ impl EventLoop {
         signals: &mut Signals<'_>,
     ) -> ConversationEnd {
         let mut listening = true;
-        if self.modes.raw {
-            self.out.push(MARK_PASTES);
-        }
+        self.console.begin();
         tell_size(talk);
         loop {
             let replaced = self.chosen.next.as_ref().map(|_| ConversationEnd::Finished);
@@ -181,6 +138,7 @@ impl EventLoop {
             self.show(talk);
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
             let (completion, workload) = talk.awaited();
+            let console = &mut self.console;
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
                 biased;
@@ -188,12 +146,13 @@ impl EventLoop {
                     TerminalSignal::Interrupt => talk.interrupt(),
                     TerminalSignal::End(code) => return ConversationEnd::Signalled(code),
                 },
-                printed = self.out.send(), if self.is_behind => match printed {
-                    Ok(()) => self.is_behind = false,
-                    Err(_) => return ConversationEnd::HungUp,
-                },
-                change = self.changes.next() => self.change(change, talk).await,
-                typed = self.typed.recv(), if listening && !self.is_behind => match typed {
+                printed = console.out.send(), if console.is_behind => {
+                    if console.printed(printed).is_none() {
+                        return ConversationEnd::HungUp;
+                    }
+                }
+                change = console.changes.next() => console.change(change, talk).await,
+                typed = console.typed.recv(), if listening && !console.is_behind => match typed {
                     Some(typed) => talk.typed(&typed),
                     None if !terminal::is_open() => return ConversationEnd::HungUp,
                     // Ctrl-D in canonical mode.
@@ -204,14 +163,14 @@ impl EventLoop {
                 },
                 // Comes after the typed bytes, so that a busy program does not cut a sequence.
                 Some(()) = OptionFuture::from(escape_end.map(|end| sleep_until(end.into()))),
-                    if !self.is_behind => talk.escape_ended(),
+                    if !console.is_behind => talk.escape_ended(),
                 Some(()) = OptionFuture::from(next_tick.map(|at| sleep_until(at.into()))),
-                    if !self.is_behind => talk.tick(),
-                Some(text) = self.messages.recv(), if !self.is_behind => talk.message(&text),
+                    if !console.is_behind => talk.tick(),
+                Some(text) = self.messages.recv(), if !console.is_behind => talk.message(&text),
                 Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
-                    if !self.is_behind => talk.completed(&lines),
-                parts = workload.preparation(), if !self.is_behind => talk.prepared(parts),
-                event = events.next(), if !self.is_behind => match event {
+                    if !console.is_behind => talk.completed(&lines),
+                parts = workload.preparation(), if !console.is_behind => talk.prepared(parts),
+                event = events.next(), if !console.is_behind => match event {
                     None => talk.agent_gone(),
                     Some(event) => self.tell(event, &mut events, talk),
                 },
@@ -237,34 +196,13 @@ impl EventLoop {
         }
     }
 
-    /// Takes the output for the current state. The size is checked before, because the signal about
-    /// a new one may come later, and an output for the wrong size would be in the wrong place.
+    /// Takes the output for the current state.
     fn show(&mut self, talk: &mut dyn Interaction<'_>) {
         for message in terminal::panic_messages() {
             talk.message(&message);
         }
-        let size = terminal::size();
-        if size != self.size {
-            self.size = size;
-            talk.resize(size);
+        if self.console.show(talk) {
             tell_size(talk);
-        }
-        let bytes = talk.show();
-        self.print(&bytes);
-    }
-
-    async fn change(&mut self, change: Change, talk: &mut dyn Interaction<'_>) {
-        match change {
-            Change::Stop => {
-                self.give_back(talk).await;
-                self.is_stopped = terminal::stop();
-                self.take_over(talk);
-            }
-            // The continue signal after the program's own stop is already handled.
-            Change::Continue if std::mem::take(&mut self.is_stopped) => {}
-            Change::Continue => self.take_over(talk),
-            // The size is checked before the next output.
-            Change::Resize => {}
         }
     }
 
@@ -275,7 +213,7 @@ impl EventLoop {
         talk: &mut dyn Interaction<'_>,
         signals: &mut Signals<'_>,
     ) -> Result<Result<Option<String>, String>, ConversationEnd> {
-        self.give_back(talk).await;
+        self.console.give_back(talk).await;
         let lent = terminal::lend();
         let bench = self.bench.clone();
         let editing = bench.edit(proposal);
@@ -289,52 +227,21 @@ impl EventLoop {
                     TerminalSignal::Interrupt => {}
                     TerminalSignal::End(code) => return Err(ConversationEnd::Signalled(code)),
                 },
-                change = self.changes.next() => match change {
-                    Change::Stop => self.is_stopped = terminal::stop(),
-                    Change::Continue => self.is_stopped = false,
+                change = self.console.changes.next() => match change {
+                    Change::Stop => self.console.is_stopped = terminal::stop(),
+                    Change::Continue => self.console.is_stopped = false,
                     Change::Resize => {}
                 },
             }
         };
         drop(lent);
-        self.take_over(talk);
+        self.console.take_over(talk);
         Ok(edited)
-    }
-
-    /// Prints all pending output, and restores the original modes of the terminal.
-    async fn give_back(&mut self, talk: &mut dyn Interaction<'_>) {
-        let bytes = talk.leave();
-        self.finish(&bytes).await;
-    }
-
-    /// Prints bytes as soon as the terminal accepts them.
-    pub(crate) fn print(&mut self, bytes: &[u8]) {
-        self.is_behind |= !bytes.is_empty();
-        self.out.push(bytes);
     }
 
     /// Returns the messages that have not been shown.
     pub(crate) fn take_messages(&mut self) -> Vec<String> {
         std::iter::from_fn(|| self.messages.try_recv().ok()).collect()
-    }
-
-    /// Prints the last bytes, and restores the original modes of the terminal.
-    pub(crate) async fn finish(&mut self, bytes: &[u8]) {
-        if self.modes.raw {
-            self.out.push(NO_MARKS);
-        }
-        self.out.push(bytes);
-        // A terminal that is closed is detected at the next output.
-        drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
-        self.modes.suspend();
-    }
-
-    fn take_over(&mut self, talk: &mut dyn Interaction<'_>) {
-        self.modes.resume();
-        if self.modes.raw {
-            self.out.push(MARK_PASTES);
-        }
-        talk.take_over(terminal::size());
     }
 }
 

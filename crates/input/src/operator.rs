@@ -1,9 +1,10 @@
-//! Questions at the terminal before the conversation begins.
+//! Questions at the terminal before the conversation begins: on the screen, or line by line.
 //!
-//! The original modes of the terminal stay active: the terminal edits the line, and Ctrl-C and
-//! Ctrl-Z work as usual. Without a question the terminal is not touched.
+//! Line by line, the original modes of the terminal stay active: the terminal edits the line, and
+//! Ctrl-C and Ctrl-Z work as usual. Without a question the terminal is not touched.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_protocol::{
@@ -12,15 +13,20 @@ use pollux_protocol::{
 use tokio::sync::Mutex;
 
 use crate::consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
+use crate::console::Console;
 use crate::output::Stdout;
 use crate::question::{QuestionSheet, SheetDecision, SheetExtent};
 use crate::terminal::{self, Typed, columns};
 use crate::tone::{Tone, TonedLine};
+use crate::user::UserOptions;
+use crate::view::QuestionView;
 use crate::wrap::rows_of;
 
 /// The user at the terminal. A question ends without an answer if its future is dropped.
-#[derive(Default)]
-pub(crate) struct TerminalOperator(Mutex<Talk>);
+pub(crate) struct TerminalOperator {
+    options: Arc<UserOptions>,
+    talk: Mutex<Talk>,
+}
 
 /// State of the questions.
 #[derive(Default)]
@@ -33,18 +39,28 @@ struct Talk {
     explained: bool,
     /// True if the user has refused all remaining items.
     refuses_rest: bool,
+    /// The question on the screen.
+    open: Option<(Console, Box<dyn QuestionView>)>,
 }
 
 impl TerminalOperator {
+    /// Creates the connection to the user.
+    pub(crate) fn new(options: Arc<UserOptions>) -> Self {
+        Self { options, talk: Mutex::default() }
+    }
+
     /// Releases the terminal for the conversation, and returns its input if it is being read.
     pub(crate) async fn finish(&self) -> Option<Typed> {
         // The printing thread keeps standard output locked until the `Stdout` value is dropped.
-        std::mem::take(&mut *self.0.lock().await).typed
+        std::mem::take(&mut *self.talk.lock().await).typed
     }
 
-    /// Ends the line of a question that was withdrawn.
+    /// Removes a question that was withdrawn from the screen, or ends its line.
     pub(crate) async fn interrupted(&self) {
-        let mut talk = self.0.lock().await;
+        let mut talk = self.talk.lock().await;
+        if let Some((mut console, mut view)) = talk.open.take() {
+            console.give_back(view.as_mut()).await;
+        }
         if std::mem::take(&mut talk.is_waiting) {
             talk.print("\n");
             // Text that cannot be printed is lost because the terminal is closed.
@@ -56,7 +72,13 @@ impl TerminalOperator {
 #[async_trait]
 impl Operator for TerminalOperator {
     async fn ask(&self, asked: Question) -> QuestionReply {
-        let mut talk = self.0.lock().await;
+        let mut talk = self.talk.lock().await;
+        if is_asked_before_a_session(&asked.subject)
+            && let Some(show) = (self.options.show_question)()
+        {
+            let view = show(asked.clone(), &self.options, terminal::size());
+            return talk.ask_on_screen(&asked, view).await;
+        }
         let reply = match &asked.subject {
             QuestionSubject::Trust(_)
             | QuestionSubject::SignIn { .. }
@@ -74,7 +96,40 @@ impl Operator for TerminalOperator {
     }
 }
 
+/// Returns false for a subject about which the conversation asks.
+fn is_asked_before_a_session(subject: &QuestionSubject) -> bool {
+    !matches!(
+        subject,
+        QuestionSubject::Call(_) | QuestionSubject::Loop { .. } | QuestionSubject::Form(_)
+    )
+}
+
 impl Talk {
+    /// Asks a question on the screen. The end of the input, and a terminal that is lost, refuse.
+    async fn ask_on_screen(
+        &mut self,
+        asked: &Question,
+        view: Box<dyn QuestionView>,
+    ) -> QuestionReply {
+        if let QuestionSubject::Consent(items) = &asked.subject
+            && self.refuses_rest
+        {
+            let modification = Some(Modification::Consents(vec![false; items.len()]));
+            return QuestionReply { modification, ..asked.reply(QuestionOutcome::ProceedOnce) };
+        }
+        let refusal = asked.reply(QuestionOutcome::Cancel);
+        let Ok(console) = Console::open(self.typed.take(), true) else { return refusal };
+        // Stays here if this future is dropped, so that the question can be removed.
+        let (console, view) = self.open.insert((console, view));
+        let reply = console.ask(view.as_mut()).await;
+        if let Some((mut console, mut view)) = self.open.take() {
+            console.give_back(view.as_mut()).await;
+            self.refuses_rest = view.refuses_rest();
+            self.typed = Some(console.typed);
+        }
+        reply.unwrap_or(refusal)
+    }
+
     fn print(&mut self, text: &str) {
         self.out.push(text.as_bytes());
     }

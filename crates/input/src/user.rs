@@ -11,16 +11,17 @@ use pollux_protocol::{
 };
 use tokio::task::JoinHandle;
 
+use crate::console::Console;
 use crate::editor::HISTORY_LINES;
 use crate::end::{ConversationEnd, TerminalSignal};
 use crate::event_loop::{Chosen, EventLoop, Interaction, Signals, Unsent};
 use crate::external_editor::Workbench;
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
-use crate::output::Stdout;
 use crate::resumed::LastMessages;
 use crate::shortcuts::ShortcutsCommand;
-use crate::terminal::{self, Changes, Modes, WindowSize};
+use crate::terminal::{self, WindowSize};
+use crate::view::ShowQuestion;
 use crate::work::{Preparation, Workload};
 
 /// Function that returns the message for a prompt that failed; `None` for every other end.
@@ -50,11 +51,13 @@ pub struct UserOptions {
     pub describe_failure: DescribeFailure,
     /// Sink for messages while no conversation is on the terminal.
     pub notices: Arc<dyn Notices>,
+    /// Returns what shows the questions before a session on the screen; `None` to ask line by line.
+    pub show_question: Box<dyn Fn() -> Option<ShowQuestion> + Send + Sync>,
 }
 
 /// The user at the terminal.
 pub struct TerminalUser {
-    options: UserOptions,
+    options: Arc<UserOptions>,
     operator: Arc<TerminalOperator>,
     notices: Arc<PageNotices>,
 }
@@ -95,7 +98,9 @@ impl TerminalUser {
     /// needs it.
     pub fn new(options: UserOptions) -> Self {
         let notices = Arc::new(PageNotices::new(Arc::clone(&options.notices)));
-        Self { options, operator: Arc::default(), notices }
+        let options = Arc::new(options);
+        let operator = Arc::new(TerminalOperator::new(Arc::clone(&options)));
+        Self { options, operator, notices }
     }
 
     /// Returns the options.
@@ -133,20 +138,13 @@ impl TerminalUser {
         mut signals: Signals<'_>,
         begin: Begin,
     ) -> std::io::Result<ConversationEnd> {
-        let changes = Changes::listen()?;
         let typed = self.operator.finish().await;
         let edits = edits_folder(session.facts());
         let mut event_loop = EventLoop {
-            typed: typed.unwrap_or_else(terminal::read),
-            modes: Modes::enter(!self.options.is_dumb),
-            changes,
+            console: Console::open(typed, !self.options.is_dumb)?,
             bench: Workbench::new(Arc::clone(&self.options.editor), edits),
             messages: self.notices.show_on_page(),
-            out: Stdout::default(),
-            is_behind: false,
-            is_stopped: false,
             chosen: Chosen::default(),
-            size: terminal::size(),
         };
         let first = self.options.first_prompt.clone();
         let mut start = Start {
@@ -159,7 +157,7 @@ impl TerminalUser {
             let mut ended =
                 self.converse(session.as_ref(), start, &mut event_loop, &mut signals, begin).await;
             let Some(next) = ended.next.take() else { break (ended, Some(session)) };
-            event_loop.print(&std::mem::take(&mut ended.bytes));
+            event_loop.console.print(&std::mem::take(&mut ended.bytes));
             session.close().await;
             request = SessionRequest { model: Some(next.model), mode: Some(next.mode), ..request };
             match self.open(sessions, &request, next.starts, &mut signals).await {
@@ -170,7 +168,7 @@ impl TerminalUser {
         };
         let failed = if open.is_none() { event_loop.take_messages() } else { Vec::new() };
         self.notices.leave_page();
-        event_loop.finish(&end.bytes).await;
+        event_loop.console.finish(&end.bytes).await;
         drop(event_loop);
         for message in failed {
             self.notices.notice(Severity::Error, &message);
@@ -199,7 +197,7 @@ impl TerminalUser {
         };
         let prepare =
             |prompt| -> Preparation { tokio::spawn(session.expand(prompt, PromptSource::Typed)) };
-        event_loop.size = terminal::size();
+        event_loop.console.size = terminal::size();
         let opening = Opening {
             workload: Workload::new(handle.as_ref(), Box::new(prepare), facts.is_steered),
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
@@ -211,8 +209,8 @@ impl TerminalUser {
             options: &self.options,
             first_prompt: start.first_prompt,
             unsent: start.unsent,
-            is_echoing: !event_loop.modes.raw,
-            size: event_loop.size,
+            is_echoing: !event_loop.console.modes.raw,
+            size: event_loop.console.size,
         };
         let mut talk = begin(opening);
         event_loop.chosen = Chosen::default();

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, LineEditor,
-    Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, Tone, TypedBytes, Unsent,
-    WindowSize, WorkKind, Workload,
+    Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, TerminalView, Tone,
+    TypedBytes, Unsent, WindowSize, WorkKind, Workload,
 };
 use pollux_protocol::{
     ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, Question, QuestionId,
@@ -283,15 +283,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-impl<'a> Interaction<'a> for Conversation<'a> {
-    fn workload(&mut self) -> &mut Workload<'a> {
-        &mut self.workload
-    }
-
-    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
-        (self.completion.as_mut(), &mut self.workload)
-    }
-
+impl TerminalView for Conversation<'_> {
     fn show(&mut self) -> Vec<u8> {
         self.show_input();
         self.page.take()
@@ -309,6 +301,39 @@ impl<'a> Interaction<'a> for Conversation<'a> {
 
     fn resize(&mut self, size: WindowSize) {
         self.page.resize(size);
+    }
+
+    fn typed(&mut self, typed: &TypedBytes) {
+        self.type_bytes(&typed.bytes, typed.mode);
+    }
+
+    fn escape_end(&self) -> Option<Instant> {
+        self.escape_end
+    }
+
+    fn escape_ended(&mut self) {
+        self.escape_end = None;
+        let keys = self.decoder.end_escape();
+        self.press(keys);
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        self.story.next_tick()
+    }
+
+    /// Prints the output of running commands since the last tick.
+    fn tick(&mut self) {
+        self.story.tick(&mut self.page, Instant::now());
+    }
+}
+
+impl<'a> Interaction<'a> for Conversation<'a> {
+    fn workload(&mut self) -> &mut Workload<'a> {
+        &mut self.workload
+    }
+
+    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
+        (self.completion.as_mut(), &mut self.workload)
     }
 
     fn over(&self) -> Option<ConversationEnd> {
@@ -343,10 +368,6 @@ impl<'a> Interaction<'a> for Conversation<'a> {
         }
     }
 
-    fn typed(&mut self, typed: &TypedBytes) {
-        self.type_bytes(&typed.bytes, typed.mode);
-    }
-
     fn end_of_input(&mut self) {
         if self.questions.is_empty() {
             self.end_draft();
@@ -354,25 +375,6 @@ impl<'a> Interaction<'a> for Conversation<'a> {
             self.reply(QuestionOutcome::Cancel);
             self.ending = true;
         }
-    }
-
-    fn escape_end(&self) -> Option<Instant> {
-        self.escape_end
-    }
-
-    fn escape_ended(&mut self) {
-        self.escape_end = None;
-        let keys = self.decoder.end_escape();
-        self.press(keys);
-    }
-
-    fn next_tick(&self) -> Option<Instant> {
-        self.story.next_tick()
-    }
-
-    /// Prints the output of running commands since the last tick.
-    fn tick(&mut self) {
-        self.story.tick(&mut self.page, Instant::now());
     }
 
     fn message(&mut self, text: &str) {

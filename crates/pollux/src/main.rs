@@ -22,6 +22,7 @@ mod program;
 mod prompt;
 mod run;
 mod sandbox;
+mod screen;
 mod signals;
 mod stderr;
 mod stdout;

@@ -28,6 +28,7 @@ use crate::exit::Failure;
 use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured_output_of};
 use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
+use crate::screen::{self, is_screen};
 use crate::signals::Signals;
 use crate::stderr::{can_show_status, notices, stderr_line, wants_colour};
 use crate::stdout::text_for_stdout;
@@ -160,9 +161,10 @@ fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Us
         home: environment.get(names::HOME).map(PathBuf::from),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
         first_prompt: arguments.positional_prompt().or(arguments.prompt_interactive.clone()),
-        editor: Arc::new(TerminalEditor::new(environment.clone(), folder)),
+        editor: Arc::new(TerminalEditor::new(environment.clone(), folder.clone())),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
         notices: notices(),
+        show_question: screen::show_question(environment.clone(), folder, arguments.screen_reader),
     }
 }
 
@@ -228,10 +230,10 @@ async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
     let session = unless_interrupted(&begun.user, signals, opening).await?;
     signals.be_patient();
     let Begun { host, user, request, .. } = begun;
-    let wanted = host.environment.get(names::POLLUX_TERMINAL);
-    let is_screen = uses_screen(session.as_ref(), user.options().is_dumb, wanted);
+    let settings = session.settings();
+    let is_for_reader = session.facts().is_for_screen_reader;
     let stream = signals.stream();
-    let end = if is_screen {
+    let end = if is_screen(&host.environment, &settings, is_for_reader) {
         pollux_tui::talk(user, &host, &request, session, stream).await
     } else {
         pollux_line::talk(user, &host, &request, session, stream).await
@@ -239,15 +241,6 @@ async fn converse(begun: Begun, signals: &mut Signals) -> Result<u8, Failure> {
     let end = end
         .map_err(|error| Failure::general(format!("Cannot register signal handlers: {error}.")))?;
     Ok(crate::exit::conversation_code(end))
-}
-
-/// Returns true if the conversation is shown on the screen, not line by line. `wanted` is the value
-/// of the environment, which has priority over the setting.
-fn uses_screen(session: &dyn RunningSession, is_dumb: bool, wanted: Option<&str>) -> bool {
-    let is_capable = cfg!(unix) && !is_dumb && !session.facts().is_for_screen_reader;
-    let setting = session.settings().get("pollux.terminal").cloned();
-    let wanted = wanted.or(setting.as_ref().and_then(Value::as_str));
-    is_capable && wanted != Some("line")
 }
 
 /// Reports effects of this run's flags that the user should know.

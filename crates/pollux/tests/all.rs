@@ -23,6 +23,7 @@ mod suite {
     mod conseca;
     mod consent;
     mod consent_at_the_terminal;
+    mod consent_on_the_screen;
     mod conversation;
     mod custom_commands;
     mod demo;

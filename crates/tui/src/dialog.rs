@@ -13,8 +13,8 @@ use pollux_input::{
 };
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
-    Confirmation, ConfirmationKind, Modification, Question, QuestionOutcome, QuestionReply,
-    QuestionSubject,
+    Confirmation, ConfirmationKind, Modification, Question, QuestionChoice, QuestionOutcome,
+    QuestionReply, QuestionSubject,
 };
 
 use crate::diff::Change;
@@ -22,11 +22,17 @@ use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::row::{Look, Row};
 use crate::surface::Frame;
 
+mod consents;
+
+use consents::Consents;
+
 /// Time without keys after which a question can be answered that appeared while the user typed.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Time after a key in which the user is typing.
 const TYPING: Duration = Duration::from_secs(1);
 
+/// Index of the choice that refuses an item of a project.
+const REFUSAL: usize = 1;
 /// Mark of a question, before its first row.
 const MARK: &str = "! ";
 /// Hint at the choice that the Esc key makes, as in Gemini CLI.
@@ -41,11 +47,16 @@ pub(crate) struct Dialog {
     change: Change,
     /// Questions of the model, or fields of a form.
     survey: Option<Survey>,
+    /// Decisions about the items of a project.
+    consents: Option<Consents>,
+    choices: Vec<QuestionChoice>,
     /// Typed answer.
     answer: LineEditor,
     /// Message about an answer that was not accepted.
     remark: Option<String>,
     selected: usize,
+    /// Number that is typed, of a choice with more than one digit.
+    number: Option<usize>,
     /// First row on the screen.
     top: usize,
     /// Number of rows, from the first, that have been on the screen.
@@ -101,10 +112,13 @@ impl Dialog {
         }
         Self {
             selected: question.default.unwrap_or(0),
+            choices: question.choices.clone(),
             question,
             subject,
             change,
             survey,
+            consents: None,
+            number: None,
             answer: LineEditor::default(),
             remark: None,
             top: 0,
@@ -116,9 +130,38 @@ impl Dialog {
         }
     }
 
+    /// Creates a question before a session: items of a project are decided about one by one.
+    pub(crate) fn before_session(question: Question) -> Self {
+        let dialog = Self::new(question, Path::new(""));
+        let QuestionSubject::Consent(items) = &dialog.question.subject else { return dialog };
+        let consents = Consents::new(items.clone());
+        Self {
+            selected: REFUSAL,
+            choices: consents.choices(),
+            subject: consents.lines(),
+            consents: Some(consents),
+            ..dialog
+        }
+    }
+
     /// Returns the question.
     pub(crate) fn question(&self) -> &Question {
         &self.question
+    }
+
+    /// Returns the first line of the subject.
+    pub(crate) fn title(&self) -> &str {
+        self.subject.first().map_or("", |line| line.text.as_str())
+    }
+
+    /// Returns the label of the selected choice.
+    pub(crate) fn selected_label(&self) -> Option<&str> {
+        self.choices.get(self.selected).map(|choice| choice.label.as_str())
+    }
+
+    /// Returns the decisions about the items of a project.
+    pub(crate) fn consents(&self) -> Option<&Consents> {
+        self.consents.as_ref()
     }
 
     /// Shows a message below the question.
@@ -205,9 +248,12 @@ impl Dialog {
         if let Some(remark) = &self.remark {
             rows.extend(fold(&Row::new(Look::Yellow, remark), Room::new(cells), Breaks::Words));
         }
+        if let Some(label) = self.consents.as_ref().and_then(Consents::label) {
+            rows.extend(fold(&Row::new(Look::Bold, label), Room::new(cells), Breaks::Words));
+        }
         let mut selected = rows.len();
         if self.survey.is_none() {
-            for (index, choice) in self.question.choices.iter().enumerate() {
+            for (index, choice) in self.choices.iter().enumerate() {
                 let is_selected = index == self.selected;
                 if is_selected {
                     selected = rows.len();
@@ -276,15 +322,13 @@ impl Dialog {
     }
 
     fn choose(&mut self, key: KeyPress) -> DialogStep {
-        let count = self.question.choices.len();
+        let count = self.choices.len();
         let takes_words = self.question.takes_feedback();
+        let begun = self.number.take();
         match key {
             KeyPress::Text(text) if self.answer.is_empty() && starts_with_digit(&text) => {
-                let number = text.chars().next().and_then(|digit| digit.to_digit(10)).unwrap_or(0);
-                match (number as usize).checked_sub(1) {
-                    Some(index) if index < count => return self.decide(index),
-                    _ => {}
-                }
+                let digit = text.chars().next().and_then(|digit| digit.to_digit(10)).unwrap_or(0);
+                return self.take_digit(begun, digit as usize);
             }
             KeyPress::Text(text) if !takes_words => {
                 if let Some(index) = self.letter(&text) {
@@ -313,6 +357,22 @@ impl Dialog {
         DialogStep::Open
     }
 
+    /// Takes a digit of the number of a choice, of which some digits may be typed already. A number
+    /// that cannot be longer decides.
+    fn take_digit(&mut self, begun: Option<usize>, digit: usize) -> DialogStep {
+        let count = self.choices.len();
+        let longer = begun.map(|begun| begun * 10 + digit).filter(|number| *number <= count);
+        let number = longer.unwrap_or(digit);
+        match number.checked_sub(1).filter(|index| *index < count) {
+            Some(index) if number * 10 > count => self.decide(index),
+            Some(index) => {
+                (self.selected, self.number) = (index, Some(number));
+                DialogStep::Open
+            }
+            None => DialogStep::Open,
+        }
+    }
+
     /// Returns the index of the choice that `y` or `n` stands for.
     fn letter(&self, words: &str) -> Option<usize> {
         let letter = match words.trim() {
@@ -320,12 +380,22 @@ impl Dialog {
             "n" | "N" => 'n',
             _ => return None,
         };
-        self.question.choices.iter().position(|choice| choice.shortcut == Some(letter))
+        self.choices.iter().position(|choice| choice.shortcut == Some(letter))
     }
 
     /// Makes the choice at this index.
-    fn decide(&self, index: usize) -> DialogStep {
-        let outcome = self.question.choices.get(index).map(|choice| choice.outcome);
+    fn decide(&mut self, index: usize) -> DialogStep {
+        self.selected = index;
+        if let Some(consents) = &mut self.consents {
+            let Some(answers) = consents.choose(index) else {
+                (self.choices, self.selected) = (consents.choices(), REFUSAL);
+                // The next item is a new question.
+                (self.shown_at, self.armed) = (None, None);
+                return DialogStep::Open;
+            };
+            return self.reply_with(Modification::Consents(answers));
+        }
+        let outcome = self.choices.get(index).map(|choice| choice.outcome);
         if let QuestionSubject::Call(Confirmation {
             kind: ConfirmationKind::Edit { path, proposed, .. },
             ..

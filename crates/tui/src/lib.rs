@@ -9,6 +9,7 @@
 //! and events. All other modules turn parts of this state into rows, and are pure. Text of models,
 //! programs and files becomes part of a row only without characters that act on a terminal.
 
+mod asking;
 mod calls;
 mod clock;
 mod composer;
@@ -30,5 +31,6 @@ mod tail;
 mod toast;
 mod view;
 
+pub use asking::show_question;
 pub use frontend::talk;
 pub use markdown::answer_rows;

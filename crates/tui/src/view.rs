@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, Opening,
-    StopResult, Submission, TypedBytes, Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
+    StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
 };
 use pollux_protocol::{
     ApprovalMode, Envelope, Event, Op, Part, Question, QuestionId, SessionsError,
@@ -27,6 +27,8 @@ mod answering;
 mod closing;
 mod frame;
 mod keys;
+
+pub(crate) use keys::ESCAPE;
 
 /// Minimum time between two frames that no key causes.
 const FRAME: Duration = Duration::from_millis(100);
@@ -281,19 +283,11 @@ impl<'a> View<'a> {
 }
 
 /// Returns columns and rows; at least two columns and one row.
-fn size_of(size: WindowSize) -> (usize, usize) {
+pub(crate) fn size_of(size: WindowSize) -> (usize, usize) {
     (usize::from(size.columns).max(2), usize::from(size.rows.unwrap_or(ROWS)).max(1))
 }
 
-impl<'a> Interaction<'a> for View<'a> {
-    fn workload(&mut self) -> &mut Workload<'a> {
-        &mut self.workload
-    }
-
-    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
-        (self.composer.completion.as_mut(), &mut self.workload)
-    }
-
+impl TerminalView for View<'_> {
     fn show(&mut self) -> Vec<u8> {
         let now = Instant::now();
         if self.frames.due(now).is_none_or(|due| due > now) {
@@ -318,33 +312,8 @@ impl<'a> Interaction<'a> for View<'a> {
         self.set_size(size);
     }
 
-    fn over(&self) -> Option<ConversationEnd> {
-        self.over
-    }
-
-    fn take_proposal(&mut self) -> Option<EditProposal> {
-        self.to_edit.take()
-    }
-
-    fn edited(&mut self, edited: Result<Option<String>, String>) {
-        self.frames.change_at_once();
-        self.take_edited(edited);
-    }
-
-    fn interrupt(&mut self) {
-        self.frames.change_at_once();
-        self.handle_interrupt();
-    }
-
     fn typed(&mut self, typed: &TypedBytes) {
         self.type_bytes(typed);
-    }
-
-    fn end_of_input(&mut self) {
-        self.frames.change_at_once();
-        self.dialog = None;
-        self.questions.clear();
-        self.end();
     }
 
     fn escape_end(&self) -> Option<Instant> {
@@ -367,6 +336,41 @@ impl<'a> Interaction<'a> for View<'a> {
         let now = Instant::now();
         self.toast.take_if(|toast| toast.end() <= now);
         self.frames.change();
+    }
+}
+
+impl<'a> Interaction<'a> for View<'a> {
+    fn workload(&mut self) -> &mut Workload<'a> {
+        &mut self.workload
+    }
+
+    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
+        (self.composer.completion.as_mut(), &mut self.workload)
+    }
+
+    fn over(&self) -> Option<ConversationEnd> {
+        self.over
+    }
+
+    fn take_proposal(&mut self) -> Option<EditProposal> {
+        self.to_edit.take()
+    }
+
+    fn edited(&mut self, edited: Result<Option<String>, String>) {
+        self.frames.change_at_once();
+        self.take_edited(edited);
+    }
+
+    fn interrupt(&mut self) {
+        self.frames.change_at_once();
+        self.handle_interrupt();
+    }
+
+    fn end_of_input(&mut self) {
+        self.frames.change_at_once();
+        self.dialog = None;
+        self.questions.clear();
+        self.end();
     }
 
     fn message(&mut self, text: &str) {

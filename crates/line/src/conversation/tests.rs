@@ -180,6 +180,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         editor: Arc::new(NoEditor),
         describe_failure: |_| None,
         notices: Arc::new(|_: Severity, _: &str| {}),
+        show_question: Box::new(|| None),
     };
     let prepare = Box::new(|_| panic!("nothing to prepare"));
     let opening = Opening {

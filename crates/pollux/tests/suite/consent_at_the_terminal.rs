@@ -53,7 +53,7 @@ const TRUST: &str = "Choose 1-3, Enter for 3:";
 
 /// Creates a repository with a setting, two variables and two hooks, and with definitions that this
 /// version does not run.
-fn hostile() -> Stage {
+pub(crate) fn hostile() -> Stage {
     let stage = Stage::new();
     let hook = |command: &str| json!({"type": "command", "command": command});
     stage.home.project_settings(&json!({
@@ -70,18 +70,18 @@ fn hostile() -> Stage {
     stage
 }
 
-fn trust_file(stage: &Stage) -> Option<Value> {
+pub(crate) fn trust_file(stage: &Stage) -> Option<Value> {
     let text = fs::read_to_string(stage.home.gemini().join("trustedFolders.json")).ok()?;
     Some(serde_json::from_str(&text).unwrap())
 }
 
-fn consent_file(stage: &Stage) -> Option<Value> {
+pub(crate) fn consent_file(stage: &Stage) -> Option<Value> {
     let text = fs::read_to_string(stage.home.gemini().join("pollux/consent.json")).ok()?;
     Some(serde_json::from_str(&text).unwrap())
 }
 
 /// Returns the names and answers that are pinned for the project, sorted.
-fn answers(stage: &Stage) -> Vec<(String, bool)> {
+pub(crate) fn answers(stage: &Stage) -> Vec<(String, bool)> {
     let file = consent_file(stage).unwrap();
     let folder = stage.home.project().canonicalize().unwrap();
     let items = file["folders"][folder.to_str().unwrap()]["items"].as_array().unwrap().clone();

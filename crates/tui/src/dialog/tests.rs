@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CallId, ConfinementLevel, DiffStat, QuestionChoice, SurveyKind, SurveyOption, SurveyQuestion,
+    CallId, ConfinementLevel, ConsentItem, DiffStat, ItemDetail, QuestionChoice, SurveyKind, SurveyOption, SurveyQuestion,
 };
 use pretty_assertions::assert_eq;
 
@@ -213,6 +213,53 @@ fn a_plan_takes_feedback() {
     assert_eq!(rows.last().unwrap(), "Feedback: use tabs");
     let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
     assert_eq!(reply.modification, Some(Modification::Feedback("use tabs".to_owned())));
+}
+
+#[test]
+fn a_question_about_items_during_a_session_is_answered_by_its_own_choices() {
+    let now = Instant::now();
+    let item = ConsentItem {
+        kind: "custom command".to_owned(),
+        name: "/tidy".to_owned(),
+        detail: ItemDetail::from("runs: true".to_owned()),
+        hash: String::new(),
+        needs_user: false,
+    };
+    for (key, expected) in
+        [("y", QuestionOutcome::ProceedOnce), ("2", QuestionOutcome::Cancel)]
+    {
+        let choices = vec![
+            QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
+            QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),
+        ];
+        let subject = QuestionSubject::Consent(vec![item.clone()]);
+        let question = Question::new(Arc::default(), subject, choices, None);
+        let mut dialog = Dialog::new(question, Path::new("/p"));
+        shown(&mut dialog, (79, 24), now);
+        assert_eq!(outcome(&dialog.press(text(key), now)), Some(expected));
+    }
+}
+
+#[test]
+fn a_choice_with_two_digits_can_be_typed() {
+    let now = Instant::now();
+    let choices = QuestionChoice::options((1..=12).map(|number| format!("model {number}")));
+    for (keys, expected) in [
+        (&[text("1"), text("2")][..], Some(11)),
+        (&[text("1"), KeyPress::Enter], Some(0)),
+        (&[text("2")], Some(1)),
+        (&[text("1"), text("9")], Some(8)),
+        (&[text("1")], None),
+    ] {
+        let subject = QuestionSubject::SignIn { text: "Which?".to_owned() };
+        let question = Question::new(Arc::default(), subject, choices.clone(), None);
+        let mut dialog = Dialog::new(question, Path::new("/p"));
+        shown(&mut dialog, (79, 24), now);
+        let mut steps = keys.iter().map(|key| dialog.press(key.clone(), now));
+        let step = steps.find(|step| *step != DialogStep::Open);
+        let expected = expected.map(QuestionOutcome::Option);
+        assert_eq!(step.as_ref().and_then(outcome), expected, "{keys:?}");
+    }
 }
 
 #[test]

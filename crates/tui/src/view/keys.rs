@@ -12,7 +12,7 @@ use crate::toast::{Armed, Toast};
 
 /// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
 /// delays the rest of a sequence, and shorter than a person needs for the next key.
-const ESCAPE: Duration = Duration::from_millis(50);
+pub(crate) const ESCAPE: Duration = Duration::from_millis(50);
 /// Time after a character in which the Enter key is a line end of pasted text, not the end of the
 /// prompt (the rule of Gemini CLI).
 const FAST_RETURN: Duration = Duration::from_millis(30);

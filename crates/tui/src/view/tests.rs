@@ -109,6 +109,7 @@ impl<'a> Stage<'a> {
             editor: Arc::new(NoEditor),
             describe_failure: |_| None,
             notices: Arc::new(|_: Severity, _: &str| {}) as Arc<dyn Notices>,
+            show_question: Box::new(|| None),
         };
         let prepare = Box::new(|_| panic!("nothing to prepare"));
         let opening = Opening {

@@ -1,0 +1,50 @@
+//! What a frontend shows on the terminal, as the event loops use it.
+
+use std::time::Instant;
+
+use pollux_protocol::{Question, QuestionReply};
+
+use crate::terminal::{TypedBytes, WindowSize};
+use crate::user::UserOptions;
+
+/// State between keys on one side and the bytes on a terminal on the other. It never waits.
+pub trait TerminalView {
+    /// Returns the bytes that show the current state.
+    fn show(&mut self) -> Vec<u8>;
+
+    /// Returns the bytes after which another program can use the terminal.
+    fn leave(&mut self) -> Vec<u8>;
+
+    /// Handles the return of the terminal, on which another program may have printed.
+    fn take_over(&mut self, size: WindowSize);
+
+    /// Handles a new size of the terminal.
+    fn resize(&mut self, size: WindowSize);
+
+    /// Handles bytes that were typed or pasted.
+    fn typed(&mut self, typed: &TypedBytes);
+
+    /// Returns the time at which an unfinished escape sequence was the Esc key.
+    fn escape_end(&self) -> Option<Instant>;
+
+    /// Handles the end of the wait for the rest of an escape sequence.
+    fn escape_ended(&mut self);
+
+    /// Returns the time of the next [`Self::tick`]; `None` if nothing changes with time.
+    fn next_tick(&self) -> Option<Instant>;
+
+    /// Handles a change of the state that comes with time.
+    fn tick(&mut self);
+}
+
+/// A question before a session.
+pub trait QuestionView: TerminalView + Send {
+    /// Returns the reply, once the user has decided.
+    fn reply(&self) -> Option<QuestionReply>;
+
+    /// Returns true if the user has refused all items that remain, also those of later questions.
+    fn refuses_rest(&self) -> bool;
+}
+
+/// Function that shows a question before a session.
+pub type ShowQuestion = fn(Question, &UserOptions, WindowSize) -> Box<dyn QuestionView>;
