@@ -13,8 +13,8 @@ use pollux_config::Environment;
 use pollux_hooks::Hooks;
 use pollux_mcp::Sampler;
 use pollux_protocol::{
-    AgentHandle, CommandSet, History, HookEvent, Live, ModelRole, Models, NoUser, Observer, Op,
-    Operator, SessionStart, SideModels as _,
+    AgentHandle, BackgroundCommand, CommandSet, History, HookEvent, Live, ModelRole, Models,
+    NoUser, Observer, Op, Operator, SessionStart, SideModels as _,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -55,6 +55,11 @@ pub(crate) struct Assembled {
 }
 
 impl Assembled {
+    /// Returns the commands that run in the background.
+    pub(crate) fn background(&self) -> Live<Vec<BackgroundCommand>> {
+        self.tools.background.running()
+    }
+
     /// Ends the agent and everything that belongs to it. Tasks that exceed the grace period are
     /// abandoned and end with the process.
     pub(crate) async fn close(self) {

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_fs::Access;
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, ModelListing, Models, Part, PromptSource, RunningSession,
-    SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, BackgroundCommand, Live, ModelListing, Models, Part, PromptSource,
+    RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom,
+    TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
@@ -44,6 +45,10 @@ impl RunningSession for OpenSession {
 
     fn handle(&self) -> Arc<dyn AgentHandle> {
         Arc::clone(&self.agent.handle) as Arc<dyn AgentHandle>
+    }
+
+    fn background(&self) -> Live<Vec<BackgroundCommand>> {
+        self.agent.background()
     }
 
     fn models(&self) -> BoxFuture<'static, Vec<ModelListing>> {

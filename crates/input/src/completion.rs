@@ -35,6 +35,11 @@ impl Completion {
         Some(Self { head, typed, task })
     }
 
+    /// Returns true if part of a path after an `@` is left of the cursor.
+    pub fn is_path(editor: &LineEditor) -> bool {
+        at_path(editor.before()).is_some_and(|(_, path)| !path.is_empty())
+    }
+
     /// Waits for the completions of the line.
     pub async fn lines(&mut self) -> Vec<String> {
         // A command whose completion panics has no completions.

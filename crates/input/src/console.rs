@@ -7,9 +7,7 @@ use pollux_protocol::QuestionReply;
 use tokio::time::sleep_until;
 
 use crate::output::{Broken, Stdout};
-use crate::terminal::{
-    self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, WindowSize,
-};
+use crate::terminal::{self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, WindowSize};
 use crate::view::{QuestionView, TerminalView};
 
 /// Time limit for the last output to a terminal that no longer accepts data.

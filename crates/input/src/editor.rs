@@ -155,18 +155,21 @@ impl LineEditor {
             KeyPress::KillWord => self.kill_left(blank_word_start(&self.before)),
             KeyPress::KillWordLeft => self.kill_left(word_start(&self.before)),
             KeyPress::KillWordRight => self.kill_right(word_end(&self.after)),
-            KeyPress::Left => self.move_left(last_cluster(&self.before)),
+            KeyPress::Left | KeyPress::Background => self.move_left(last_cluster(&self.before)),
             KeyPress::WordLeft => self.move_left(word_start(&self.before)),
             KeyPress::Home => self.move_left(line_start(&self.before)),
             KeyPress::Right => self.move_right(first_cluster(&self.after)),
             KeyPress::WordRight => self.move_right(word_end(&self.after)),
             KeyPress::End => self.move_right(line_end(&self.after)),
-            KeyPress::Up => self.up(),
-            KeyPress::Down => self.down(),
+            KeyPress::Up | KeyPress::AltUp => self.up(),
+            KeyPress::Down | KeyPress::AltDown => self.down(),
             // A search has handled its keys; a frontend handles the others.
             KeyPress::Escape
             | KeyPress::Search
             | KeyPress::CycleMode
+            | KeyPress::ShiftUp
+            | KeyPress::ShiftDown
+            | KeyPress::Todos
             | KeyPress::PageUp
             | KeyPress::PageDown
             | KeyPress::PasteBegin

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use futures::future::OptionFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use pollux_protocol::{ApprovalMode, Envelope, Event, Op, Part, SessionStart, SessionsError};
+use pollux_protocol::{
+    ApprovalMode, BackgroundCommand, Envelope, Event, Live, Op, Part, SessionStart, SessionsError,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
@@ -57,6 +59,9 @@ pub trait Interaction<'a>: TerminalView {
 
     /// Handles an event of the agent.
     fn event(&mut self, envelope: &Envelope);
+
+    /// Handles a change of the commands that run in the background.
+    fn background_changed(&mut self, commands: &Arc<Vec<BackgroundCommand>>);
 
     /// Handles the end of the agent: either it was asked to end, or it has failed.
     fn agent_gone(&mut self);
@@ -119,23 +124,18 @@ impl EventLoop {
         &mut self,
         talk: &mut dyn Interaction<'_>,
         mut events: BoxStream<'static, Arc<Envelope>>,
+        background: &Live<Vec<BackgroundCommand>>,
         signals: &mut Signals<'_>,
     ) -> ConversationEnd {
         let mut listening = true;
+        let mut changes = background.watch();
+        talk.background_changed(&background.get());
         self.console.begin();
         tell_size(talk);
         loop {
-            let replaced = self.chosen.next.as_ref().map(|_| ConversationEnd::Finished);
-            if let Some(end) = talk.over().or(replaced) {
+            if let Some(end) = self.settle(talk, signals).await {
                 return end;
             }
-            if let Some(proposal) = talk.take_proposal() {
-                match self.edit(&proposal, talk, signals).await {
-                    Ok(edited) => talk.edited(edited),
-                    Err(end) => return end,
-                }
-            }
-            self.show(talk);
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
             let (completion, workload) = talk.awaited();
             let console = &mut self.console;
@@ -170,12 +170,35 @@ impl EventLoop {
                 Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
                     if !console.is_behind => talk.completed(&lines),
                 parts = workload.preparation(), if !console.is_behind => talk.prepared(parts),
+                commands = changes.changed(), if !console.is_behind => {
+                    talk.background_changed(&commands);
+                }
                 event = events.next(), if !console.is_behind => match event {
                     None => talk.agent_gone(),
                     Some(event) => self.tell(event, &mut events, talk),
                 },
             }
         }
+    }
+
+    /// Handles what the last event has led to: the end, a text for the editor, or another output.
+    async fn settle(
+        &mut self,
+        talk: &mut dyn Interaction<'_>,
+        signals: &mut Signals<'_>,
+    ) -> Option<ConversationEnd> {
+        let replaced = self.chosen.next.as_ref().map(|_| ConversationEnd::Finished);
+        if let Some(end) = talk.over().or(replaced) {
+            return Some(end);
+        }
+        if let Some(proposal) = talk.take_proposal() {
+            match self.edit(&proposal, talk, signals).await {
+                Ok(edited) => talk.edited(edited),
+                Err(end) => return Some(end),
+            }
+        }
+        self.show(talk);
+        None
     }
 
     /// Passes on an event, and those that are already available, so that they are printed in one

@@ -73,6 +73,18 @@ pub enum KeyPress {
     EndOfInput,
     /// Shift-Tab: the next approval mode.
     CycleMode,
+    /// Alt-Up: chooses an earlier item of the queue.
+    AltUp,
+    /// Alt-Down: chooses a later item of the queue.
+    AltDown,
+    /// Shift-Up: moves the chosen item of the queue.
+    ShiftUp,
+    /// Shift-Down: moves the chosen item of the queue.
+    ShiftDown,
+    /// Ctrl-B: the commands in the background.
+    Background,
+    /// Ctrl-T: the to-do list.
+    Todos,
     /// Page Up key.
     PageUp,
     /// Page Down key.
@@ -191,34 +203,40 @@ impl KeyDecoder {
             _ if self.pasting => return,
             _ => {}
         }
-        keys.push(match byte {
-            0x01 => KeyPress::Home,
-            0x02 => KeyPress::Left,
-            0x04 => KeyPress::EndOfInput,
-            0x05 => KeyPress::End,
-            0x06 => KeyPress::Right,
-            0x07 => KeyPress::ExternalEditor,
-            0x08 | 0x7f => KeyPress::Backspace,
-            b'\t' => KeyPress::Tab,
-            b'\n' if mode == InputMode::Raw => KeyPress::Newline,
-            b'\r' | b'\n' => KeyPress::Enter,
-            0x0b => KeyPress::KillRight,
-            0x0c => KeyPress::ClearScreen,
-            0x0e => KeyPress::Down,
-            0x10 => KeyPress::Up,
-            0x12 => KeyPress::Search,
-            0x15 => KeyPress::KillLeft,
-            0x17 => KeyPress::KillWord,
-            0x19 => KeyPress::Yank,
-            0x1f => KeyPress::Undo,
-            _ => return,
-        });
+        keys.extend(control_key(byte, mode));
     }
 
     /// Leaves the paste mode: the end marker may have been lost.
     pub fn end_paste(&mut self) {
         self.pasting = false;
     }
+}
+
+/// Returns the key of a control character.
+fn control_key(byte: u8, mode: InputMode) -> Option<KeyPress> {
+    Some(match byte {
+        0x01 => KeyPress::Home,
+        0x02 => KeyPress::Background,
+        0x04 => KeyPress::EndOfInput,
+        0x05 => KeyPress::End,
+        0x06 => KeyPress::Right,
+        0x07 => KeyPress::ExternalEditor,
+        0x08 | 0x7f => KeyPress::Backspace,
+        b'\t' => KeyPress::Tab,
+        b'\n' if mode == InputMode::Raw => KeyPress::Newline,
+        b'\r' | b'\n' => KeyPress::Enter,
+        0x0b => KeyPress::KillRight,
+        0x0c => KeyPress::ClearScreen,
+        0x0e => KeyPress::Down,
+        0x10 => KeyPress::Up,
+        0x12 => KeyPress::Search,
+        0x14 => KeyPress::Todos,
+        0x15 => KeyPress::KillLeft,
+        0x17 => KeyPress::KillWord,
+        0x19 => KeyPress::Yank,
+        0x1f => KeyPress::Undo,
+        _ => return None,
+    })
 }
 
 /// Appends text; adjacent pieces are joined.
@@ -299,6 +317,13 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"27" | b"27;1", b'u') => Meaning::Pressed(KeyPress::Escape),
         (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(KeyPress::Newline),
         (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(KeyPress::Newline),
+        (parameters, last @ (b'u' | b'~')) => {
+            reported(parameters, last).map_or(Meaning::Nothing, Meaning::Pressed)
+        }
+        (b"1;3", b'A') => Meaning::Pressed(KeyPress::AltUp),
+        (b"1;3", b'B') => Meaning::Pressed(KeyPress::AltDown),
+        (b"1;2", b'A') => Meaning::Pressed(KeyPress::ShiftUp),
+        (b"1;2", b'B') => Meaning::Pressed(KeyPress::ShiftDown),
         (b"1;3" | b"1;5", last) => cursor_key(last, true),
         (b"", last) => cursor_key(last, false),
         _ => Meaning::Nothing,
@@ -306,6 +331,47 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
     // The byte that interrupts an incomplete sequence is kept as input.
     let last = usize::from((0x40..0x7f).contains(&body[end]));
     Some((2 + end + last, meaning))
+}
+
+/// Returns the key that a terminal reports as a number: `CODE;MODIFIERS` and `u` in the kitty
+/// protocol, `27;MODIFIERS;CODE` and `~` with modifyOtherKeys. Further parameters of the kitty
+/// protocol, after a colon, are of no interest.
+fn reported(parameters: &[u8], last: u8) -> Option<KeyPress> {
+    let number = |text: &str| text.split(':').next()?.parse::<u32>().ok();
+    let parameters: Vec<&str> = std::str::from_utf8(parameters).ok()?.split(';').collect();
+    match (&parameters[..], last) {
+        (["27", modifiers, code], b'~') | ([code, modifiers, ..], b'u') => {
+            modified_key(number(code)?, number(modifiers)?)
+        }
+        ([code], b'u') => modified_key(number(code)?, 1),
+        _ => None,
+    }
+}
+
+/// Returns the key with this code and these modifiers: one more than the sum of Shift (1), Alt (2)
+/// and Ctrl (4).
+fn modified_key(code: u32, modifiers: u32) -> Option<KeyPress> {
+    let bits = modifiers.checked_sub(1)?;
+    let (is_alt, is_ctrl) = (bits & 2 != 0, bits & 4 != 0);
+    let letter = char::from_u32(code)?;
+    match (letter.to_ascii_lowercase(), is_ctrl, is_alt) {
+        ('\u{7f}', false, false) => Some(KeyPress::Backspace),
+        ('\u{7f}', _, _) => Some(KeyPress::KillWordLeft),
+        ('\t', false, false) => Some(KeyPress::Tab),
+        ('b', false, true) => Some(KeyPress::WordLeft),
+        ('f', false, true) => Some(KeyPress::WordRight),
+        ('d', false, true) => Some(KeyPress::KillWordRight),
+        (letter @ ('a'..='z' | '_'), true, false) => {
+            control_key(u8::try_from(letter).ok()? & 0x1f, InputMode::Raw)
+        }
+        // The kitty protocol has private characters for keys without a character.
+        (_, false, false)
+            if !letter.is_control() && !('\u{e000}'..='\u{f8ff}').contains(&letter) =>
+        {
+            Some(KeyPress::Text(letter.to_string()))
+        }
+        _ => None,
+    }
 }
 
 /// Returns true for the parameters of modifyOtherKeys for the Enter key with a modifier.

@@ -119,6 +119,9 @@ impl Talk {
         }
         let refusal = asked.reply(QuestionOutcome::Cancel);
         let Ok(console) = Console::open(self.typed.take(), true) else { return refusal };
+        if !console.modes.raw {
+            return refusal;
+        }
         // Stays here if this future is dropped, so that the question can be removed.
         let (console, view) = self.open.insert((console, view));
         let reply = console.ask(view.as_mut()).await;

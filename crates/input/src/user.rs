@@ -214,7 +214,8 @@ impl TerminalUser {
         };
         let mut talk = begin(opening);
         event_loop.chosen = Chosen::default();
-        let end = event_loop.run(talk.as_mut(), handle.events(), signals).await;
+        let end =
+            event_loop.run(talk.as_mut(), handle.events(), &session.background(), signals).await;
         let resume =
             format!("To resume this session: {} --resume {}", self.options.called_as, facts.id);
         let resume = Some(resume.as_str()).filter(|_| !session.is_deleted_at_end());

@@ -1,4 +1,4 @@
-//! What a frontend shows on the terminal, as the event loops use it.
+//! Views: the state of a frontend between keys and the bytes on the terminal.
 
 use std::time::Instant;
 

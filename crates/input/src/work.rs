@@ -142,6 +142,20 @@ impl<'a> Workload<'a> {
         self.queue.push_front(line);
     }
 
+    /// Removes the line at this place of the queue.
+    pub fn take_queued(&mut self, index: usize) -> Option<String> {
+        self.queue.remove(index)
+    }
+
+    /// Exchanges two lines of the queue; returns false if there are no such lines.
+    pub fn swap_queued(&mut self, first: usize, second: usize) -> bool {
+        let has_both = first.max(second) < self.queue.len();
+        if has_both {
+            self.queue.swap(first, second);
+        }
+        has_both
+    }
+
     /// Removes all prompts and commands that wait.
     pub fn take_queue(&mut self) -> Vec<String> {
         std::mem::take(&mut self.queue).into()

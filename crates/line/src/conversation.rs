@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
@@ -12,8 +13,8 @@ use pollux_input::{
     TypedBytes, Unsent, WindowSize, WorkKind, Workload,
 };
 use pollux_protocol::{
-    ApprovalMode, Confirmation, ConfirmationKind, Envelope, Event, Op, Part, Question, QuestionId,
-    QuestionOutcome, QuestionSubject, SessionsError,
+    ApprovalMode, BackgroundCommand, Confirmation, ConfirmationKind, Envelope, Event, Op, Part,
+    Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
 use tokio::task::JoinHandle;
 
@@ -421,6 +422,9 @@ impl<'a> Interaction<'a> for Conversation<'a> {
             _ => {}
         }
     }
+
+    /// Does nothing: `/tasks` lists them.
+    fn background_changed(&mut self, _: &Arc<Vec<BackgroundCommand>>) {}
 
     fn agent_gone(&mut self) {
         let asked = self.workload.is_idle();

@@ -15,9 +15,7 @@ use jiff::Timestamp;
 use pollux_config::environment::names;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
 use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalUser, UserOptions};
-use pollux_protocol::{
-    Op, PromptInput, RunningSession, SessionFacts, SessionRequest, Sessions, SettingValues,
-};
+use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
 

@@ -77,6 +77,7 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod sandbox_systems;
     mod screen;
+    mod screen_lists;
     mod sessions;
     mod shell;
     mod sign_in;

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentHandle, ApprovalMode, CommandSet, Files, LocalFiles, ModelListing, Notices, Observer,
-    Operator, Part, SessionsError, SettingValues, Severity, Todo, TranscriptFrom, TranscriptPage,
+    AgentHandle, ApprovalMode, CommandSet, Files, Live, LocalFiles, ModelListing, Notices,
+    Observer, Operator, Part, SessionsError, SettingValues, Severity, Todo, TranscriptFrom,
+    TranscriptPage,
 };
 
 /// Start of a session.
@@ -154,6 +156,17 @@ pub struct SessionFacts {
     pub resumed: Option<ResumedState>,
 }
 
+/// Command that runs in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackgroundCommand {
+    /// Process number, by which `/tasks` names it.
+    pub id: u32,
+    /// Command line.
+    pub command: String,
+    /// Time at which it came into the background.
+    pub since: Instant,
+}
+
 /// An open session. Closing or dropping it ends its agent.
 #[async_trait]
 pub trait RunningSession: Send + Sync {
@@ -165,6 +178,9 @@ pub trait RunningSession: Send + Sync {
 
     /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;
+
+    /// Returns the commands that run in the background, the oldest first.
+    fn background(&self) -> Live<Vec<BackgroundCommand>>;
 
     /// Returns the models that can be requested, as far as known without asking their vendors.
     /// Model servers on this machine are asked, which may take a second.

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use pollux_protocol::{BackgroundCommand, Live};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -63,13 +64,14 @@ impl ProcessState {
 pub struct BackgroundProcesses {
     folder: PathBuf,
     history: Mutex<VecDeque<Arc<BackgroundProcess>>>,
+    running: Live<Vec<BackgroundCommand>>,
 }
 
 impl BackgroundProcesses {
     /// Creates an empty registry. Logs are written to `folder`, which is created (mode 0700) when
     /// needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), history: Mutex::default() }
+        Self { folder: folder.into(), history: Mutex::default(), running: Live::default() }
     }
 
     /// Starts a command that runs in the background from the beginning. Its inactivity limit and
@@ -108,9 +110,20 @@ impl BackgroundProcesses {
             leader: child.session.leader(),
         });
         let pump = Pump::new(child, &process, sender, limit);
-        tokio::spawn(pump.run());
+        let running = self.running.clone();
+        let (command, since) = (process.command.clone(), Instant::now());
+        running.update(|all| all.push(BackgroundCommand { id, command, since }));
+        tokio::spawn(async move {
+            pump.run().await;
+            running.update(|all| all.retain(|command| command.id != id));
+        });
         self.remember(Arc::clone(&process));
         process
+    }
+
+    /// Returns the processes that run, oldest first.
+    pub fn running(&self) -> Live<Vec<BackgroundCommand>> {
+        self.running.clone()
     }
 
     fn remember(&self, process: Arc<BackgroundProcess>) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pollux_input::{
-    KeyDecoder, KeyPress, QuestionView, TerminalView, TypedBytes, UserOptions,
+    InputMode, KeyDecoder, KeyPress, QuestionView, TerminalView, TypedBytes, UserOptions,
     WindowSize,
 };
 use pollux_protocol::plain_text::{one_line, visible};
@@ -64,7 +64,8 @@ impl Asking {
     fn decision(&self) -> Vec<Row> {
         let Some(reply) = &self.reply else { return Vec::new() };
         let decided = |what: &str, word: &str| {
-            Row::plain(format!("- {}", one_line(&visible(what)))).with(Look::Dim, &format!(" · {word}"))
+            Row::plain(format!("- {}", one_line(&visible(what))))
+                .with(Look::Dim, &format!(" · {word}"))
         };
         let rows: Vec<Row> = if let Some(consents) = self.dialog.consents() {
             let word = |is_allowed| if is_allowed { "allowed" } else { "refused" };
@@ -96,7 +97,8 @@ impl TerminalView for Asking {
 
     fn leave(&mut self) -> Vec<u8> {
         let rows = self.decision();
-        let mut bytes = self.surface.draw(rows, Frame { rows: vec![Row::default()], cursor: (0, 0) });
+        let mut bytes =
+            self.surface.draw(rows, Frame { rows: vec![Row::default()], cursor: (0, 0) });
         bytes.extend(self.surface.remove());
         bytes
     }
@@ -113,6 +115,10 @@ impl TerminalView for Asking {
     }
 
     fn typed(&mut self, typed: &TypedBytes) {
+        if typed.mode == InputMode::Canonical {
+            // Was typed before the question, and does not answer it.
+            return;
+        }
         let keys = self.decoder.decode(&typed.bytes, typed.mode);
         self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
         self.press(keys, typed.at);

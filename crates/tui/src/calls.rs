@@ -7,7 +7,7 @@ use pollux_input::{narration, text_width};
 use pollux_protocol::plain_text::{for_terminal, one_line, visible};
 use pollux_protocol::{
     Call, CallId, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput, PreparedCall,
-    ToolKind,
+    ToolError, ToolErrorKind, ToolKind,
 };
 
 use crate::clock::seconds;
@@ -94,6 +94,12 @@ impl LiveCalls {
         })
     }
 
+    /// Returns the command that runs, if there is exactly one.
+    pub(crate) fn running_command(&self) -> Option<&CallId> {
+        let mut running = self.0.iter().filter(|call| call.is_command && call.since.is_some());
+        running.next().filter(|_| running.next().is_none()).map(|call| &call.id)
+    }
+
     /// Returns the rows of all calls.
     pub(crate) fn rows(&self, cells: usize, now: Instant) -> Vec<Row> {
         self.0.iter().flat_map(|call| call.rows(cells, now)).collect()
@@ -163,7 +169,9 @@ impl LiveCall {
     fn finished(&self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
         let is_failed = finished.status == CallStatus::Error;
         let (mark, look) = if is_failed { ("x ", Look::Red) } else { ("- ", Look::Plain) };
+        let is_denied = |error: &ToolError| error.kind == ToolErrorKind::PolicyViolation;
         let mut state = match finished.status {
+            CallStatus::Error if finished.error.as_ref().is_some_and(is_denied) => "denied",
             CallStatus::Error => "failed",
             CallStatus::Cancelled if finished.decision == Some(Decision::Reject) => "refused",
             CallStatus::Cancelled => "cancelled",
@@ -253,7 +261,7 @@ fn count_row(count: u64, which: &str, cells: usize) -> Option<Row> {
 mod tests {
     use std::time::Duration;
 
-    use pollux_protocol::{DiffStat, Effects, ToolError, ToolErrorKind};
+    use pollux_protocol::{DiffStat, Effects};
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -362,6 +370,15 @@ mod tests {
         let done = finished("Edit", Some(Display::Diff(Box::new(diff))));
         let rows = texts(&calls("Edit", "a", ToolKind::Edit).finish(&done, 60));
         assert_eq!(rows, ["- Edit a · done · 12 s · +1 -1", "    1 - old", "    1 + new"]);
+    }
+
+    #[test]
+    fn a_call_that_a_rule_denies_says_so_with_the_reason() {
+        let mut denied = finished("Shell", None);
+        denied.status = CallStatus::Error;
+        denied.error = Some(ToolError::new(ToolErrorKind::PolicyViolation, "A rule denies it."));
+        let rows = calls("Shell", "rm a", ToolKind::Execute).finish(&denied, 60);
+        assert_eq!(texts(&rows), ["x Shell rm a · denied · 12 s", "    A rule denies it."]);
     }
 
     #[test]

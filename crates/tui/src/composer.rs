@@ -27,6 +27,8 @@ pub(crate) struct Composer<'a> {
     pub(crate) completion: Option<Completion>,
     /// True if the user asked for these completions.
     is_asked: bool,
+    /// True if the path has changed since its completions are searched.
+    is_stale: bool,
     menu: Option<Menu>,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Composer<'a> {
             complete_path,
             completion: None,
             is_asked: false,
+            is_stale: false,
             menu: None,
         }
     }
@@ -132,7 +135,7 @@ impl<'a> Composer<'a> {
     }
 
     fn close_menu(&mut self) {
-        (self.menu, self.completion) = (None, None);
+        (self.menu, self.completion, self.is_stale) = (None, None, false);
     }
 
     /// Applies a key.
@@ -184,8 +187,9 @@ impl<'a> Composer<'a> {
 
     fn enter(&mut self) -> ComposerStep {
         if let Some(menu) = self.menu.take() {
+            let is_new = menu.chosen() != self.editor.before();
             self.editor.replace_before(menu.chosen());
-            if !is_command(&self.editor.whole()) {
+            if is_new && !is_command(&self.editor.whole()) {
                 return ComposerStep::Edited;
             }
         }
@@ -228,11 +232,19 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Searches completions of the name of a command while it is typed.
+    /// Searches completions of the name of a command, or of a path, while it is typed. There is one
+    /// search of the disk at a time.
     fn complete_name(&mut self) {
+        if Completion::is_path(&self.editor) && self.completion.is_some() && !self.is_asked {
+            (self.menu, self.is_stale) = (None, true);
+            return;
+        }
         self.close_menu();
         let line = self.editor.only_line();
-        if line.is_some_and(|line| is_command(line) && !line.contains(char::is_whitespace)) {
+        let is_name = |line: &str| is_command(line) && !line.contains(char::is_whitespace);
+        if line.is_none_or(|line| !is_command(line)) && Completion::is_path(&self.editor)
+            || line.is_some_and(is_name)
+        {
             self.completion = Completion::start(&self.editor, &self.commands, &*self.complete_path);
             self.is_asked = false;
         }
@@ -241,6 +253,9 @@ impl<'a> Composer<'a> {
     /// Handles the completions of the text at the cursor.
     pub(crate) fn completed(&mut self, lines: &[String]) {
         let Some(completion) = self.completion.take() else { return };
+        if std::mem::take(&mut self.is_stale) {
+            return self.complete_name();
+        }
         if self.is_asked
             && let Some(text) = completion.grown(lines)
         {
@@ -357,6 +372,44 @@ mod tests {
         let step = composer.press(KeyPress::Enter);
         let shown = "see [Pasted Text: 50 lines]".to_owned();
         assert_eq!(step, ComposerStep::Submitted { text: format!("see {pasted}"), shown });
+    }
+
+    /// Handles the end of the search for these paths.
+    fn found(composer: &mut Composer<'_>, paths: &[&str]) {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        composer.completed(&paths);
+    }
+
+    #[tokio::test]
+    async fn paths_are_listed_while_they_are_typed() {
+        let mut composer = composer();
+        composer.press(text("see @"));
+        assert!(composer.completion.is_none());
+        composer.press(text("s"));
+        composer.press(text("r"));
+        // The first search is over, and the next one begins.
+        found(&mut composer, &["other/s.rs"]);
+        assert!(composer.completion.is_some());
+        assert_eq!(shown(&composer, 40).0, ["> see @sr"]);
+        found(&mut composer, &["src/", "src/main.rs"]);
+        let rows: Vec<String> = composer.frame(60, 5, 9).rows.iter().map(Row::text).collect();
+        assert_eq!(rows[1..3], ["> src/", "  src/main.rs"]);
+        assert!(rows[3].contains("Enter inserts"), "{rows:?}");
+        composer.press(KeyPress::Down);
+        assert_eq!(composer.press(KeyPress::Enter), ComposerStep::Edited);
+        assert_eq!(composer.text(), "see @src/main.rs");
+        let step = composer.press(KeyPress::Enter);
+        assert!(matches!(step, ComposerStep::Submitted { .. }), "{step:?}");
+    }
+
+    #[tokio::test]
+    async fn enter_sends_a_prompt_whose_path_is_complete() {
+        let mut composer = composer();
+        composer.press(text("@a.rs"));
+        found(&mut composer, &["a.rs", "b/a.rs"]);
+        let step = composer.press(KeyPress::Enter);
+        let whole = "@a.rs".to_owned();
+        assert_eq!(step, ComposerStep::Submitted { text: whole.clone(), shown: whole });
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! programs and files becomes part of a row only without characters that act on a terminal.
 
 mod asking;
+mod background;
 mod calls;
 mod clock;
 mod composer;
@@ -23,7 +24,9 @@ mod markdown;
 mod menu;
 mod palette;
 mod pastes;
+mod queue;
 mod row;
+mod sheet;
 mod status;
 mod story;
 mod surface;

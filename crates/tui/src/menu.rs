@@ -1,6 +1,6 @@
 //! The list of completions below the input. Pure.
 
-use pollux_input::{Completion, text_width};
+use pollux_input::{Completion, is_command, text_width};
 use pollux_protocol::CommandSet;
 
 use crate::fold::cut_to;
@@ -36,7 +36,8 @@ impl Menu {
             let description = command.map(|command| command.description().to_owned());
             (line.clone(), description.unwrap_or_default())
         };
-        let selected = lines.iter().position(|line| line == typed).unwrap_or(0);
+        let is_typed = |line: &String| completion.replaced(line) == typed;
+        let selected = lines.iter().position(is_typed).unwrap_or(0);
         Some(Self { completion, items: lines.iter().map(describe).collect(), selected })
     }
 
@@ -77,7 +78,8 @@ impl Menu {
             .collect();
         if height > count {
             let (place, all) = (self.selected + 1, self.items.len());
-            let hint = format!("  {place} of {all} · Enter runs · Tab completes · Esc closes");
+            let enter = if is_command(&self.chosen()) { "Enter runs" } else { "Enter inserts" };
+            let hint = format!("  {place} of {all} · {enter} · Tab completes · Esc closes");
             rows.push(Row::new(Look::Dim, cut_to(&hint, cells)));
         }
         rows

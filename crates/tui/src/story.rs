@@ -120,8 +120,43 @@ impl Story {
         rows
     }
 
-    /// Returns the row about the to-do list; `None` if no task is open.
-    pub(crate) fn todo_row(&self) -> Option<Row> {
+    /// Returns the rows of the to-do list, at most `height`: the current task, or all of them if
+    /// the user wants to see them. There are none if no task is open.
+    pub(crate) fn todo_rows(&self, is_whole: bool, height: usize) -> Vec<Row> {
+        let Some(title) = self.todo_row() else { return Vec::new() };
+        if !is_whole {
+            return vec![title];
+        }
+        let mark = |status| match status {
+            TodoStatus::Pending => "[ ]",
+            TodoStatus::InProgress => "[>]",
+            TodoStatus::Completed => "[x]",
+            TodoStatus::Cancelled => "[-]",
+            TodoStatus::Blocked => "[!]",
+        };
+        let done = self.todos.iter().filter(|todo| !todo.status.is_open()).count();
+        let title = format!("todo {done}/{} · Ctrl+T hides the list", self.todos.len());
+        let row =
+            |look, text: &str| Row::new(look, cut_to(&Row::plain(text).into_text(), self.cells));
+        let mut rows = vec![row(Look::Dim, &title)];
+        let room = height.saturating_sub(1);
+        let is_cut = self.todos.len() > room;
+        let shown = if is_cut { room.saturating_sub(1) } else { self.todos.len() };
+        // The first open task is shown.
+        let open = self.todos.iter().position(|todo| todo.status.is_open()).unwrap_or(0);
+        let start = open.min(self.todos.len() - shown);
+        rows.extend(self.todos.iter().skip(start).take(shown).map(|todo| {
+            let look = if todo.status.is_open() { Look::Plain } else { Look::Dim };
+            row(look, &format!("  {} {}", mark(todo.status), todo.description))
+        }));
+        if is_cut {
+            rows.push(row(Look::Dim, &format!("  ... (+{} more)", self.todos.len() - shown)));
+        }
+        rows
+    }
+
+    /// Returns the row about the current task; `None` if no task is open.
+    fn todo_row(&self) -> Option<Row> {
         let done = self.todos.iter().filter(|todo| !todo.status.is_open()).count();
         let current = self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
         let current = current.or_else(|| self.todos.iter().find(|todo| todo.status.is_open()))?;
@@ -386,8 +421,16 @@ mod tests {
         ];
         told(&mut story, [Event::Usage(report), Event::TodosChanged(todos)]);
         assert_eq!(story.context(), Some(5));
-        assert_eq!(story.todo_row().unwrap().text(), "todo 1/3 · second line");
+        let rows = |story: &Story, is_whole, height| -> Vec<String> {
+            story.todo_rows(is_whole, height).iter().map(Row::text).collect()
+        };
+        assert_eq!(rows(&story, false, 9), ["todo 1/3 · second line"]);
+        assert_eq!(
+            rows(&story, true, 9),
+            ["todo 1/3 · Ctrl+T hides the list", "  [x] first", "  [ ] third", "  [>] second line"]
+        );
+        assert_eq!(rows(&story, true, 3)[1..], ["  [ ] third", "  ... (+2 more)"]);
         told(&mut story, [Event::TodosChanged(vec![todo(TodoStatus::Completed, "x")])]);
-        assert_eq!(story.todo_row(), None);
+        assert_eq!(story.todo_rows(true, 9), []);
     }
 }

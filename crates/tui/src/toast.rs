@@ -1,9 +1,12 @@
 //! A message in the status row that disappears.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// Time for which a message is shown, and in which the same key again has its effect.
 const SHOWN: Duration = Duration::from_secs(3);
+/// The same for a message that must be read.
+const WARNED: Duration = Duration::from_secs(10);
 /// The same for the Esc key.
 const ESCAPE: Duration = Duration::from_millis(500);
 
@@ -21,15 +24,25 @@ pub(crate) enum Armed {
 /// A message.
 #[derive(Debug, Clone)]
 pub(crate) struct Toast {
-    text: &'static str,
+    text: Cow<'static, str>,
     armed: Option<Armed>,
+    /// True if the message has named the commands that end with the program.
+    has_warned: bool,
     end: Instant,
 }
 
 impl Toast {
     /// Creates a message without an armed key.
     pub(crate) fn notice(text: &'static str) -> Self {
-        Self { text, armed: None, end: Instant::now() + SHOWN }
+        Self { text: text.into(), armed: None, has_warned: false, end: Instant::now() + SHOWN }
+    }
+
+    /// Creates the message about a key that is pressed again, although commands run in the
+    /// background.
+    pub(crate) fn warn(key: Armed, running: &str) -> Self {
+        let name = if key == Armed::EndOfInput { "Ctrl+D" } else { "Ctrl+C" };
+        let text = format!("{running} would be ended. Press {name} again to exit.");
+        Self { text: text.into(), has_warned: true, end: Instant::now() + WARNED, ..Self::arm(key) }
     }
 
     /// Creates the message about an armed key. Programs match the texts.
@@ -39,7 +52,12 @@ impl Toast {
             Armed::EndOfInput => ("Press Ctrl+D again to exit.", SHOWN),
             Armed::Escape => ("Press Esc again to clear prompt.", ESCAPE),
         };
-        Self { text, armed: Some(key), end: Instant::now() + time }
+        Self { text: text.into(), armed: Some(key), has_warned: false, end: Instant::now() + time }
+    }
+
+    /// Returns true if the message has named the commands that end with the program.
+    pub(crate) fn has_warned(&self) -> bool {
+        self.has_warned
     }
 
     /// Returns true if this key is armed.
@@ -48,8 +66,8 @@ impl Toast {
     }
 
     /// Returns the text.
-    pub(crate) fn text(&self) -> &'static str {
-        self.text
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Returns the time at which the message disappears.

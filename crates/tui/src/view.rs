@@ -3,16 +3,19 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
     CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, Opening,
-    StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
+    StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
+    clipboard_sequence,
 };
 use pollux_protocol::{
-    ApprovalMode, Envelope, Event, Op, Part, Question, QuestionId, SessionsError,
+    ApprovalMode, BackgroundCommand, Envelope, Event, Op, Part, Question, QuestionId, SessionsError,
 };
 
+use crate::background::BackgroundPanel;
 use crate::composer::Composer;
 use crate::dialog::Dialog;
 use crate::greeting::greeting;
@@ -27,11 +30,14 @@ mod answering;
 mod closing;
 mod frame;
 mod keys;
+mod lists;
 
 pub(crate) use keys::ESCAPE;
 
 /// Minimum time between two frames that no key causes.
 const FRAME: Duration = Duration::from_millis(100);
+/// Interval between two changes of the times in the panel of background commands.
+const SECOND: Duration = Duration::from_secs(1);
 /// Number of rows of a terminal that does not report it.
 const ROWS: u16 = 24;
 
@@ -47,6 +53,15 @@ pub(crate) struct View<'a> {
     /// Input for a command that waits for it.
     command_input: CommandInput,
     toast: Option<Toast>,
+    /// Prompt of the queue that the user has chosen.
+    chosen: Option<usize>,
+    /// Commands in the background.
+    background: Arc<Vec<BackgroundCommand>>,
+    panel: Option<BackgroundPanel>,
+    /// True while the keys are shown.
+    has_sheet: bool,
+    /// True if the whole to-do list is shown.
+    has_todos: bool,
     decoder: KeyDecoder,
     /// Time at which the decoder no longer waits for the rest of an escape sequence.
     escape_end: Option<Instant>,
@@ -141,6 +156,11 @@ impl<'a> View<'a> {
             dialog: None,
             command_input: CommandInput::default(),
             toast: None,
+            chosen: None,
+            background: Arc::default(),
+            panel: None,
+            has_sheet: false,
+            has_todos: false,
             decoder: KeyDecoder::default(),
             escape_end: None,
             last_key: None,
@@ -190,6 +210,11 @@ impl<'a> View<'a> {
         (self.record)(&line);
         // A user who has just sent a prompt waits for what happens.
         self.last_key = None;
+        self.take_line(line, shown);
+    }
+
+    /// Takes a prompt or command that is not part of the history.
+    fn take_line(&mut self, line: String, shown: &str) {
         match self.workload.submit(line) {
             Submission::Begun(kind) => self.begun(kind, shown),
             Submission::Steered => self.story.notice(Look::Dim, &format!("hint: {shown}")),
@@ -217,7 +242,7 @@ impl<'a> View<'a> {
     /// Handles the end of the work: starts what waits.
     fn go_on(&mut self) {
         self.story.status.end(Instant::now());
-        self.prompt = None;
+        (self.prompt, self.chosen) = (None, None);
         if let Some(next) = self.workload.end_together() {
             let kind = self.workload.begin(next.clone());
             self.begun(kind, &next);
@@ -247,6 +272,7 @@ impl<'a> View<'a> {
     }
 
     fn take_back(&mut self) {
+        self.chosen = None;
         let queued = self.workload.take_queue();
         if !queued.is_empty() {
             self.composer.put_before(&queued.join("\n\n"));
@@ -329,7 +355,8 @@ impl TerminalView for View<'_> {
         let toast = self.toast.as_ref().map(Toast::end);
         // A question hides the status.
         let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
-        [self.frames.due(now), toast, status].into_iter().flatten().min()
+        let panel = self.panel.is_some().then(|| now + SECOND);
+        [self.frames.due(now), toast, status, panel].into_iter().flatten().min()
     }
 
     fn tick(&mut self) {
@@ -423,6 +450,12 @@ impl<'a> Interaction<'a> for View<'a> {
             }
             _ => {}
         }
+        self.frames.change();
+    }
+
+    fn background_changed(&mut self, commands: &Arc<Vec<BackgroundCommand>>) {
+        self.background = Arc::clone(commands);
+        self.panel.take_if(|_| commands.is_empty());
         self.frames.change();
     }
 

@@ -38,7 +38,12 @@ pub const SHORTCUTS: &[Shortcut] = &[
     key(&[("Up", b"\x1b[A"), ("Ctrl-P", b"\x10")], KeyPress::Up, "shows an earlier prompt"),
     key(&[("Down", b"\x1b[B"), ("Ctrl-N", b"\x0e")], KeyPress::Down, "shows a later prompt"),
     key(&[("Ctrl-R", b"\x12")], KeyPress::Search, "searches earlier prompts"),
-    key(&[("Left", b"\x1b[D"), ("Ctrl-B", b"\x02")], KeyPress::Left, "moves by a character"),
+    key(&[("Left", b"\x1b[D")], KeyPress::Left, "moves by a character"),
+    key(
+        &[("Ctrl-B", b"\x02")],
+        KeyPress::Background,
+        "moves to the left; on the screen: background commands",
+    ),
     key(&[("Right", b"\x1b[C"), ("Ctrl-F", b"\x06")], KeyPress::Right, "moves by a character"),
     key(
         &[("Alt-B", b"\x1bb"), ("Ctrl-Left", b"\x1b[1;5D")],
@@ -85,6 +90,23 @@ pub const SHORTCUTS: &[Shortcut] = &[
         &[("Ctrl-G", b"\x07"), ("Ctrl-X Ctrl-E", b"\x18\x05")],
         KeyPress::ExternalEditor,
         "opens the prompt in $VISUAL or $EDITOR",
+    ),
+    key(&[("Ctrl-T", b"\x14")], KeyPress::Todos, "on the screen: shows the whole to-do list"),
+    key(&[("Alt-Up", b"\x1b[1;3A")], KeyPress::AltUp, "on the screen: chooses a queued prompt"),
+    key(
+        &[("Alt-Down", b"\x1b[1;3B")],
+        KeyPress::AltDown,
+        "on the screen: chooses the next queued prompt",
+    ),
+    key(
+        &[("Shift-Up", b"\x1b[1;2A")],
+        KeyPress::ShiftUp,
+        "on the screen: moves the chosen prompt up",
+    ),
+    key(
+        &[("Shift-Down", b"\x1b[1;2B")],
+        KeyPress::ShiftDown,
+        "on the screen: moves the chosen prompt down",
     ),
     key(&[("Ctrl-L", b"\x0c")], KeyPress::ClearScreen, "clears the screen"),
     key(&[("Ctrl-D", b"\x04")], KeyPress::EndOfInput, "quits, if the line is empty"),

@@ -60,7 +60,7 @@ fn bytes_mean_keys() {
         (b"\x1b\x1b[A", &[Key::Up]),
         // An interrupted sequence does not swallow the following input.
         (b"\x1b[12\r", &[Key::Enter]),
-        (b"\x00\x14", &[]),
+        (b"\x00\x13", &[]),
         // A key after the Esc key.
         (b"\x1bx\x1b1\x1b\xc3\xbc", &[text("x1ü")]),
         (b"\x1bO\r", &[text("O"), Key::Enter]),
@@ -186,5 +186,34 @@ proptest! {
         let mut cut = decoder.decode(left, InputMode::Raw);
         cut.extend(decoder.decode(right, InputMode::Raw));
         prop_assert_eq!(joined(cut), joined(whole));
+    }
+}
+
+#[test]
+fn keys_that_terminals_report_as_numbers_have_their_effects() {
+    for (bytes, expected) in [
+        (&b"\x1b[97;5u"[..], Some(KeyPress::Home)),
+        (b"\x1b[27;5;97~", Some(KeyPress::Home)),
+        (b"\x1b[119;5:1u", Some(KeyPress::KillWord)),
+        (b"\x1b[98;3u", Some(KeyPress::WordLeft)),
+        (b"\x1b[127;5u", Some(KeyPress::KillWordLeft)),
+        (b"\x1b[127u", Some(KeyPress::Backspace)),
+        (b"\x1b[9u", Some(KeyPress::Tab)),
+        (b"\x1b[97;2u", Some(KeyPress::Text("a".to_owned()))),
+        (b"\x1b[27;2;13~", Some(KeyPress::Newline)),
+        (b"\x1b[13;5u", Some(KeyPress::Newline)),
+        (b"\x1b[27u", Some(KeyPress::Escape)),
+        (b"\x1b[57441;1u", None),
+        (b"\x1b[32~", None),
+        (b"\x1b[15;5~", None),
+        (b"\x1b[99999999999;5u", None),
+        (b"\x1b[97;0u", None),
+        (b"\x1b[;u", None),
+        (b"\x1b[10;1u", None),
+    ] {
+        let mut decoder = KeyDecoder::default();
+        let keys = decoder.decode(bytes, InputMode::Raw);
+        assert_eq!(keys, expected.into_iter().collect::<Vec<_>>(), "{bytes:?}");
+        assert!(!decoder.is_unsure());
     }
 }

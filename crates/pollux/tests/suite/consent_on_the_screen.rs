@@ -93,7 +93,8 @@ fn items_are_allowed_and_refused_one_by_one() {
         ("2", "true search"),
     ] {
         let question = |text: &str| {
-            text.lines().any(|row| row.starts_with(&format!("Allow {number}, ")) && row.contains(name))
+            text.lines()
+                .any(|row| row.starts_with(&format!("Allow {number}, ")) && row.contains(name))
         };
         asking.terminal.wait_for(|screen| question(&screen.contents()), SOON);
         let is_allowed = name == "TIDY" || name == "true helper";
@@ -123,6 +124,18 @@ fn nothing_is_trusted_before_all_of_the_question_was_on_the_screen() {
     assert_eq!(trust_file(&asking.stage), None);
     asking.signal(Signal::INT);
     asking.ended(130);
+}
+
+#[test]
+fn what_is_typed_before_the_question_does_not_answer_it() {
+    let asking = Asking::start(hostile(), 40, 100);
+    asking.terminal.send("1\n");
+    asking.wait("\u{25cf} 3. Don't trust");
+    std::thread::sleep(Duration::from_millis(300));
+    asking.wait("\u{25cf} 3. Don't trust");
+    assert_eq!(trust_file(&asking.stage), None);
+    asking.signal(Signal::TERM);
+    asking.ended(143);
 }
 
 #[test]

@@ -9,22 +9,22 @@ use serde_json::json;
 use super::stage::{MODEL, Stage, texts, wait_until};
 
 /// Timeout for all steps whose time is not measured.
-const SOON: Duration = Duration::from_secs(10);
+pub(crate) const SOON: Duration = Duration::from_secs(10);
 /// Text of an empty input. Programs wait for it.
-const PLACEHOLDER: &str = "  Type your message or @path/to/file";
+pub(crate) const PLACEHOLDER: &str = "  Type your message or @path/to/file";
 /// Pause before the Enter key, which would otherwise be a line end of a pasted text.
 const BEFORE_ENTER: Duration = Duration::from_millis(60);
 /// Script that starts the program and writes the id of its process.
 const RUN: &str = "sh -c 'echo $$ > process; exec \"$0\" \"$@\"' \"$0\" \"$@\"";
 
 /// A conversation whose input is ready.
-struct Talk {
-    stage: Stage,
-    terminal: Terminal,
+pub(crate) struct Talk {
+    pub(crate) stage: Stage,
+    pub(crate) terminal: Terminal,
 }
 
 impl Talk {
-    fn with(replies: impl IntoIterator<Item = ModelReply>) -> Self {
+    pub(crate) fn with(replies: impl IntoIterator<Item = ModelReply>) -> Self {
         Self::sized(Stage::with(replies), 24, 80)
     }
 
@@ -47,12 +47,12 @@ impl Talk {
         talk
     }
 
-    fn wait(&self, text: &str) {
+    pub(crate) fn wait(&self, text: &str) {
         self.terminal.wait_for_text(text, SOON);
     }
 
     /// Types a line and presses Enter.
-    fn line(&self, line: &str) {
+    pub(crate) fn line(&self, line: &str) {
         self.terminal.send(line);
         self.wait(line);
         self.enter();
@@ -65,13 +65,13 @@ impl Talk {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
-    fn enter(&self) {
+    pub(crate) fn enter(&self) {
         std::thread::sleep(BEFORE_ENTER);
         self.terminal.send_key(Key::Enter);
     }
 
     /// Waits until there is no work.
-    fn idle(&self) {
+    pub(crate) fn idle(&self) {
         self.terminal.wait_for(
             |screen| {
                 let text = screen.contents();
@@ -82,7 +82,7 @@ impl Talk {
     }
 
     /// Ends the conversation with Ctrl-C twice; returns its last screen.
-    fn end(mut self) -> (Stage, String) {
+    pub(crate) fn end(mut self) -> (Stage, String) {
         self.terminal.send_key(Key::Ctrl('c'));
         self.wait("Press Ctrl+C again to exit.");
         self.terminal.send_key(Key::Ctrl('c'));
@@ -93,7 +93,7 @@ impl Talk {
 }
 
 /// Runs the program on the screen. The emulator of the tests cuts rows as xterm does.
-fn on_screen(program: Pollux) -> Pollux {
+pub(crate) fn on_screen(program: Pollux) -> Pollux {
     program.env("POLLUX_TERMINAL", "screen").env("XTERM_VERSION", "XTerm(390)")
 }
 

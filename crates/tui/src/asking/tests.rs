@@ -27,7 +27,10 @@ impl Stage {
             is_due: true,
             reply: None,
         };
-        let mut stage = Self { asking, terminal: vt100::Parser::new(24_u16.try_into().unwrap(), 80_u16.try_into().unwrap(), 0) };
+        let mut stage = Self {
+            asking,
+            terminal: vt100::Parser::new(24_u16.try_into().unwrap(), 80_u16.try_into().unwrap(), 0),
+        };
         stage.show();
         stage
     }
@@ -111,6 +114,17 @@ fn escape_decides_nothing() {
 }
 
 #[test]
+fn what_was_typed_before_the_question_does_not_answer_it() {
+    let mut stage = trust();
+    for (mode, is_answer) in
+        [(pollux_input::InputMode::Canonical, false), (pollux_input::InputMode::Raw, true)]
+    {
+        stage.asking.typed(&TypedBytes { bytes: b"1\n".to_vec(), mode, at: Instant::now() });
+        assert_eq!(stage.asking.reply().is_some(), is_answer);
+    }
+}
+
+#[test]
 fn a_withdrawn_question_leaves_nothing() {
     assert_eq!(trust().left(), "");
 }
@@ -127,7 +141,10 @@ fn items_are_decided_about_one_by_one() {
     assert_eq!(answers(&stage), None);
     stage.keys("\r");
     assert_eq!(answers(&stage), Some(vec![true, false]));
-    assert_eq!(stage.left(), "- MCP server: files \u{b7} allowed\n- MCP server: web \u{b7} refused");
+    assert_eq!(
+        stage.left(),
+        "- MCP server: files \u{b7} allowed\n- MCP server: web \u{b7} refused"
+    );
 }
 
 #[test]

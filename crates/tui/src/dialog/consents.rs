@@ -45,7 +45,11 @@ impl Consents {
                 ConsentAnswer::One(yes) => Some(if yes { 'y' } else { 'n' }),
                 ConsentAnswer::All | ConsentAnswer::None => None,
             };
-            QuestionChoice { outcome: QuestionOutcome::Option(index), label: label.to_owned(), shortcut }
+            QuestionChoice {
+                outcome: QuestionOutcome::Option(index),
+                label: label.to_owned(),
+                shortcut,
+            }
         };
         let choices = sheet.choices(self.answers.len() + 1);
         choices.into_iter().enumerate().map(choice).collect()

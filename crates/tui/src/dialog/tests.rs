@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CallId, ConfinementLevel, ConsentItem, DiffStat, ItemDetail, QuestionChoice, SurveyKind, SurveyOption, SurveyQuestion,
+    CallId, ConfinementLevel, ConsentItem, DiffStat, ItemDetail, QuestionChoice, SurveyKind,
+    SurveyOption, SurveyQuestion,
 };
 use pretty_assertions::assert_eq;
 
@@ -225,9 +226,7 @@ fn a_question_about_items_during_a_session_is_answered_by_its_own_choices() {
         hash: String::new(),
         needs_user: false,
     };
-    for (key, expected) in
-        [("y", QuestionOutcome::ProceedOnce), ("2", QuestionOutcome::Cancel)]
-    {
+    for (key, expected) in [("y", QuestionOutcome::ProceedOnce), ("2", QuestionOutcome::Cancel)] {
         let choices = vec![
             QuestionChoice::new(QuestionOutcome::ProceedOnce, "Allow", 'y'),
             QuestionChoice::new(QuestionOutcome::Cancel, "Refuse", 'n'),

@@ -8,16 +8,19 @@ use pollux_protocol::ApprovalMode;
 use pollux_protocol::plain_text::{for_terminal, one_line};
 
 use super::View;
+use crate::background;
 use crate::fold::cut_to;
+use crate::queue;
 use crate::row::{Look, Row};
+use crate::sheet;
 use crate::surface::Frame;
 
 /// Minimum height of a terminal on which blank rows separate the input.
 const HEIGHT_WITH_BLANKS: usize = 8;
 /// Minimum height of a terminal with a row about the session.
 const HEIGHT_WITH_FOOTER: usize = 6;
-/// Maximum number of queued prompts that are shown.
-const QUEUED: usize = 3;
+/// Part of the context, in percent, from which on its number has the look of a warning.
+const FULL: u64 = 80;
 
 impl View<'_> {
     /// Returns the live rows.
@@ -59,8 +62,12 @@ impl View<'_> {
         // A terminal with a single row only has room for the input.
         rows.extend(status.filter(|_| height > 1));
         if height >= HEIGHT_WITH_BLANKS {
-            rows.extend(self.story.todo_row());
-            rows.extend(self.queue_rows(cells));
+            rows.extend(self.story.todo_rows(self.has_todos, height / 3));
+            if let Some(panel) = &self.panel {
+                rows.extend(panel.rows(&self.background, now, cells));
+            }
+            let queued: Vec<&str> = self.workload.queue().collect();
+            rows.extend(queue::rows(&queued, self.chosen, cells));
         }
         let footer = (height >= HEIGHT_WITH_FOOTER).then(|| self.footer(cells));
         let taken = rows.len() + usize::from(footer.is_some());
@@ -71,28 +78,15 @@ impl View<'_> {
         } else {
             self.composer.frame(columns, input, room.saturating_sub(input))
         };
+        if self.has_sheet {
+            // What is above scrolls out of the window, so not all of it is taken.
+            let height = (height / 2).min(room.saturating_sub(input.rows.len()));
+            input.rows.extend(sheet::rows(cells, height));
+        }
         let above = rows.len();
         rows.append(&mut input.rows);
         rows.extend(footer);
         Frame { rows, cursor: (above + input.cursor.0, input.cursor.1) }
-    }
-
-    fn queue_rows(&self, cells: usize) -> Vec<Row> {
-        let queued: Vec<&str> = self.workload.queue().collect();
-        let mut rows: Vec<Row> = queued
-            .iter()
-            .take(QUEUED)
-            .map(|prompt| Row::new(Look::Dim, cut_to(&format!("  {}", one_line(prompt)), cells)))
-            .collect();
-        if !rows.is_empty() {
-            let title = "Queued (press \u{2191} to edit):";
-            rows.insert(0, Row::new(Look::Dim, cut_to(title, cells)));
-        }
-        let more = queued.len().saturating_sub(QUEUED);
-        if more > 0 {
-            rows.push(Row::new(Look::Dim, cut_to(&format!("  ... (+{more} more)"), cells)));
-        }
-        rows
     }
 
     /// Returns the row about the session. Parts that have no room are left out.
@@ -103,12 +97,16 @@ impl View<'_> {
             ApprovalMode::Plan => ("plan", Look::Dim),
             ApprovalMode::Yolo => ("YOLO: nothing is asked", Look::Yellow),
         };
-        let context = self.story.context().map(|used| format!("context {used}%"));
+        let context = self.story.context().map(|used| {
+            (if used >= FULL { Look::Yellow } else { Look::Dim }, format!("context {used}%"))
+        });
+        let background = (!self.background.is_empty())
+            .then(|| (Look::Plain, background::counted(self.background.len())));
         let model = one_line(&for_terminal(self.story.model()));
+        let rest = [cut_to(&model, 40), self.place.clone()].map(|part| (Look::Dim, part));
         let mut row = Row::new(look, cut_to(mode, cells));
-        for part in [context, Some(cut_to(&model, 40)), Some(self.place.clone())] {
-            let Some(part) = part else { continue };
-            let part = Row::new(Look::Dim, format!(" · {part}"));
+        for (look, part) in background.into_iter().chain(context).chain(rest) {
+            let part = Row::new(Look::Dim, " · ").with(look, &part);
             if row.width() + part.width() <= cells {
                 for (look, text) in part.pieces() {
                     row.push(look, text);

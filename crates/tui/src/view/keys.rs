@@ -63,7 +63,9 @@ impl View<'_> {
     }
 
     fn press_in_composer(&mut self, key: KeyPress, earlier: Option<&Toast>) {
+        let Some(key) = self.press_in_list(key) else { return };
         match key {
+            KeyPress::Todos => return self.has_todos = !self.has_todos,
             KeyPress::CycleMode => return self.cycle_mode(),
             KeyPress::Escape if self.composer.close() => return,
             KeyPress::Escape => return self.escape(earlier),
@@ -86,12 +88,13 @@ impl View<'_> {
                 let text = "The pasted text is longer than 8 MiB and was not taken.";
                 self.toast = Some(Toast::notice(text));
             }
-            ComposerStep::EndOfInput
-                if earlier.is_some_and(|toast| toast.arms(Armed::EndOfInput)) =>
-            {
-                self.end();
+            ComposerStep::EndOfInput => {
+                match earlier.filter(|toast| toast.arms(Armed::EndOfInput)) {
+                    None => self.toast = Some(Toast::arm(Armed::EndOfInput)),
+                    Some(earlier) if self.may_exit(Armed::EndOfInput, earlier) => self.end(),
+                    Some(_) => {}
+                }
             }
-            ComposerStep::EndOfInput => self.toast = Some(Toast::arm(Armed::EndOfInput)),
             ComposerStep::ClearScreen => self.surface.clear_screen(),
             ComposerStep::ExternalEditor => {
                 let name = "prompt.md".to_owned();
@@ -132,9 +135,12 @@ impl View<'_> {
     pub(super) fn handle_interrupt(&mut self) {
         self.decoder.end_paste();
         self.composer.end_paste();
-        let earlier = self.toast.take();
-        if earlier.is_some_and(|toast| toast.arms(Armed::Interrupt)) {
-            self.over = Some(ConversationEnd::Finished);
+        (self.has_sheet, self.panel, self.chosen) = (false, None, None);
+        let earlier = self.toast.take().filter(|toast| toast.arms(Armed::Interrupt));
+        if let Some(earlier) = earlier {
+            if self.may_exit(Armed::Interrupt, &earlier) {
+                self.over = Some(ConversationEnd::Finished);
+            }
         } else if self.dialog.is_none() && !self.composer.is_empty() {
             self.composer.clear();
         } else {

@@ -18,7 +18,7 @@ use crate::row::Row;
 
 /// An agent that only records the operations.
 #[derive(Default)]
-struct Agent {
+pub(super) struct Agent {
     ops: Mutex<Vec<Op>>,
     /// Id of the work that was started last.
     work: Mutex<Option<Arc<str>>>,
@@ -44,7 +44,7 @@ impl AgentHandle for Agent {
 
 impl Agent {
     /// Returns the operations since the last call, as text.
-    fn asked(&self) -> Vec<String> {
+    pub(super) fn asked(&self) -> Vec<String> {
         let ops = std::mem::take(&mut *self.ops.lock().unwrap());
         let words = |op| match op {
             Op::Prompt { input, .. } => {
@@ -77,14 +77,14 @@ impl ExternalEditor for NoEditor {
 }
 
 /// A view, with what a terminal of its size would show.
-struct Stage<'a> {
+pub(super) struct Stage<'a> {
     agent: &'a Agent,
-    view: View<'a>,
+    pub(super) view: View<'a>,
     above: Vec<String>,
 }
 
 impl<'a> Stage<'a> {
-    fn new(agent: &'a Agent, columns: u16, rows: u16) -> Self {
+    pub(super) fn new(agent: &'a Agent, columns: u16, rows: u16) -> Self {
         let facts = SessionFacts {
             id: "s".to_owned(),
             folder: "/home/ann/shop".into(),
@@ -130,7 +130,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Types bytes, each chunk long after the one before.
-    fn keys(&mut self, chunks: &[&str]) {
+    pub(super) fn keys(&mut self, chunks: &[&str]) {
         for chunk in chunks {
             self.live();
             (self.view.last_text, self.view.last_key) = (None, None);
@@ -146,7 +146,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, event: Event) {
         self.view.event(&self.agent.envelope(event));
     }
 
@@ -155,7 +155,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns the live rows, and keeps the finished ones.
-    fn live(&mut self) -> Vec<String> {
+    pub(super) fn live(&mut self) -> Vec<String> {
         let frame = self.view.frame(Instant::now());
         assert!(frame.rows.len() <= self.view.size.1 && frame.cursor.0 < frame.rows.len());
         let finished = self.view.story.take_finished();
@@ -198,7 +198,7 @@ fn question(command: &str) -> Event {
     Event::Question(Box::new(Question::new(Arc::default(), subject, choices, Some(0))))
 }
 
-fn call(name: &str) -> Call {
+pub(super) fn call(name: &str) -> Call {
     Call { id: CallId::new("1"), name: name.to_owned(), args: json!({}), prompt_id: "p".to_owned() }
 }
 
@@ -272,7 +272,12 @@ fn messages_wait_and_come_back() {
     assert_eq!(agent.asked(), ["prompt one"]);
     assert_eq!(
         stage.live()[1..5],
-        ["reading files · Esc stops", "Queued (press ↑ to edit):", "  two", "  three",]
+        [
+            "reading files · Esc stops",
+            "Queued (press ↑ to edit): Alt+\u{2191} chooses one",
+            "  two",
+            "  three",
+        ]
     );
     stage.keys(&["\x1b[A"]);
     assert_eq!(stage.live()[2..5], ["> two", "  ", "  three"]);

@@ -1,0 +1,99 @@
+//! Lists beside the input of the screen: background commands, queued prompts, keys.
+
+use pollux_testkit::{Key, ModelReply, reply};
+use serde_json::json;
+
+use super::screen::{PLACEHOLDER, SOON, Talk, on_screen};
+use super::stage::Stage;
+
+/// A reply that starts a command in the background.
+fn serve() -> ModelReply {
+    let command = json!({"command": "echo ready; sleep 1000", "is_background": true});
+    reply().call("run_shell_command", command)
+}
+
+/// A conversation in which a command runs in the background.
+fn serving() -> Talk {
+    let stage = Stage::with([serve(), reply().text("It runs.")]);
+    let terminal = on_screen(stage.pollux(&["--yolo"])).in_terminal(24, 80);
+    let talk = Talk { stage, terminal };
+    talk.wait(PLACEHOLDER);
+    talk.line("start it");
+    talk.wait("It runs.");
+    talk.idle();
+    talk
+}
+
+#[test]
+fn a_background_command_is_listed_shown_and_stopped() {
+    let talk = serving();
+    talk.wait(" \u{b7} 1 background command \u{b7} ");
+    talk.terminal.send_key(Key::Ctrl('b'));
+    talk.wait("1 background command \u{b7} Enter shows the output");
+    talk.enter();
+    talk.wait(", running: echo ready; sleep 1000\n  ready\n");
+    talk.idle();
+    talk.terminal.send_key(Key::Ctrl('k'));
+    talk.wait("Stopped ");
+    talk.terminal.wait_for(|screen| !screen.contents().contains("1 background command"), SOON);
+    talk.end();
+}
+
+#[test]
+fn the_end_is_confirmed_while_a_command_runs_in_the_background() {
+    let mut talk = serving();
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait("Press Ctrl+C again to exit.");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait("1 background command would be ended. Press Ctrl+C again to exit.");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    assert_eq!(talk.terminal.wait_exit(SOON).exit_code(), 0);
+}
+
+#[test]
+fn a_running_command_moves_to_the_background() {
+    let command = json!({"command": "echo ready; sleep 1000"});
+    let stage =
+        Stage::with([reply().call("run_shell_command", command), reply().text("It goes on.")]);
+    let terminal = on_screen(stage.pollux(&["--yolo"])).in_terminal(24, 80);
+    let talk = Talk { stage, terminal };
+    talk.wait(PLACEHOLDER);
+    talk.line("start it");
+    talk.wait("    ready\n");
+    talk.terminal.send_key(Key::Ctrl('b'));
+    talk.wait("It goes on.");
+    talk.wait(" \u{b7} 1 background command \u{b7} ");
+}
+
+#[test]
+fn the_keys_are_shown() {
+    let talk = Talk::with([]);
+    talk.terminal.send("?");
+    talk.wait("Shift+Tab   approval mode");
+    talk.terminal.send_key(Key::Escape);
+    talk.terminal.wait_for(|screen| !screen.contents().contains("Shift+Tab"), SOON);
+    talk.end();
+}
+
+#[test]
+fn a_queued_prompt_is_removed() {
+    let gate = pollux_testkit::ReplyGate::closed();
+    let talk = Talk::with([reply().text("One.").held_by(&gate), reply().text("Two.")]);
+    talk.line("first");
+    talk.stage.server.wait_for_requests(1, SOON);
+    for prompt in ["second", "third"] {
+        talk.line(prompt);
+        talk.wait(&format!("\n  {prompt}\n"));
+    }
+    talk.terminal.send("\x1b[1;3A");
+    talk.wait("> third\n");
+    talk.terminal.send("\x1b[3~");
+    talk.terminal.wait_for(|screen| !screen.contents().contains("third"), SOON);
+    gate.open();
+    talk.wait("Two.");
+    talk.idle();
+    let contents = talk.stage.server.last_request().contents().to_vec();
+    let last = super::stage::texts(contents.last().unwrap()).join("");
+    assert!(last.contains("second") && !last.contains("third"), "{last}");
+    talk.end();
+}
