@@ -24,9 +24,15 @@ START, END = 60, 60
 DIALECTS = {
     "chat": {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "x"},
     "responses": {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "x", "OPENAI_WIRE_API": "responses"},
+    "messages": {"ANTHROPIC_BASE_URL": "{url}/anthropic", "ANTHROPIC_API_KEY": "x"},
     "gemini": {"GOOGLE_GEMINI_BASE_URL": "{url}/gemini", "GEMINI_API_KEY": "x"},
 }
-MODELS = {"chat": "openai/gpt-4o-mini", "responses": "openai/gpt-4o-mini", "gemini": "gemini-2.5-flash"}
+MODELS = {
+    "chat": "openai/gpt-4o-mini",
+    "responses": "openai/gpt-4o-mini",
+    "messages": "anthropic/claude-sonnet-4-6",
+    "gemini": "gemini-2.5-flash",
+}
 CALL = {"type": "reply", "tool_calls": [{"name": "list_directory", "arguments": {"dir_path": "."}}]}
 
 

@@ -12,11 +12,14 @@ import json
 import pathlib
 import pkgutil
 import sys
+import typing
 
+import anthropic.types
 import openai.types.chat
 import openai.types.embedding_create_params
 import openai.types.responses
 import openai.types.shared_params
+from anthropic.types import ContentBlock, message_create_params
 from google.ai import generativelanguage_v1beta as google
 from google.genai import types as genai
 from google.protobuf import json_format
@@ -32,7 +35,7 @@ NEWER = [
 ]
 
 # Dialects, by the names in the report; "OpenAI" is Chat Completions with its neighbours.
-DIALECTS = ("Gemini", "OpenAI", "Responses")
+DIALECTS = ("Gemini", "OpenAI", "Responses", "Anthropic")
 
 # Path with which the scripted server redirects a client endlessly; it is not an address of an API.
 REDIRECTS = "/redirect-loop/"
@@ -58,7 +61,8 @@ def main() -> int:
     checked = collections.Counter()
     refused = {}
     openai_dialect = OpenAI()
-    prove_strict(openai_dialect)
+    anthropic_dialect = Anthropic()
+    prove_strict(openai_dialect, anthropic_dialect)
     for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         request = json.loads(file.read_text())
         path, body = request["path"], request["body"]
@@ -69,6 +73,9 @@ def main() -> int:
             if action in GEMINI:
                 check_gemini(GEMINI[action], body)
                 checked["Gemini"] += 1
+            elif path.endswith("/messages"):
+                anthropic_dialect.check(body)
+                checked["Anthropic"] += 1
             else:
                 openai_dialect.check(path, body)
                 checked["Responses" if path.endswith("/responses") else "OpenAI"] += 1
@@ -125,20 +132,43 @@ class OpenAI:
         consume(kind.validate_python(body))
 
 
+class Anthropic:
+    """Anthropic's types of requests, changed so that no dictionary accepts additional keys."""
+
+    def __init__(self) -> None:
+        for module in pkgutil.iter_modules(anthropic.types.__path__, "anthropic.types."):
+            if module.name.endswith(("_param", "_params")):
+                forbid_extra_keys(importlib.import_module(module.name))
+        # Requests may contain blocks of responses, whose types accept any key.
+        for block in typing.get_args(typing.get_args(ContentBlock)[0]):
+            block.model_config["extra"] = "forbid"
+            block.model_rebuild(force=True)
+        self.streaming = TypeAdapter(message_create_params.MessageCreateParamsStreaming)
+        self.whole = TypeAdapter(message_create_params.MessageCreateParamsNonStreaming)
+
+    def check(self, body: dict) -> None:
+        kind = self.streaming if body.get("stream") else self.whole
+        consume(kind.validate_python(body))
+
+
 def forbid_extra_keys(module) -> None:
     for member in vars(module).values():
         if is_typeddict(member):
-            member.__pydantic_config__ = ConfigDict(extra="forbid")
+            # What a type says itself remains: a JSON schema has keys that the type does not list.
+            own = getattr(member, "__pydantic_config__", {})
+            member.__pydantic_config__ = ConfigDict(extra="forbid") | own
 
 
-def prove_strict(openai_dialect: OpenAI) -> None:
+def prove_strict(openai_dialect: OpenAI, anthropic_dialect: Anthropic) -> None:
     """Checks that unknown fields are refused, because a check that accepts everything would
     pass."""
     gemini = {"contents": [{"parts": [{"text": "hi", "bogus": 1}]}]}
     chat = {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "bogus": 1}]}]}
     item = {"type": "function_call_output", "call_id": "c", "output": "x", "bogus": 1}
     responses = {"model": "m", "stream": True, "input": [item]}
+    messages = chat | {"max_tokens": 1}
     for check, body in [
+        (anthropic_dialect.check, messages),
         (lambda body: openai_dialect.check("/responses", body), responses),
         (lambda body: check_gemini(google.GenerateContentRequest, body), gemini),
         (lambda body: openai_dialect.check("/chat/completions", body), chat),

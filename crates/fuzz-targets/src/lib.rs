@@ -27,6 +27,7 @@ targets! {
     ignore_rules,
     mcp_messages,
     mcp_requests,
+    messages_stream,
     oauth_documents,
     policy_toml,
     price_table,

@@ -14,7 +14,7 @@ pub(crate) fn run(input: &[u8]) {
     let Ok(parameters) = serde_json::from_slice::<Value>(input) else { return };
     let name = String::from_utf8_lossy(&input[..input.len().min(80)]).into_owned();
     let declaration = Declaration { name, description: String::new(), parameters };
-    for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+    for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
         let Ok(compiled) = compile(&declaration, dialect) else { continue };
         assert!((1..=64).contains(&compiled.name.len()), "{}", compiled.name);
         assert_eq!(

@@ -1,5 +1,8 @@
 //! Streaming of a response that is assembled from events.
 
+use std::future::ready;
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use pollux_net::{Error, EventStream, Response};
@@ -12,6 +15,10 @@ use crate::failure;
 
 /// Payload that ends a stream in some dialects.
 const DONE: &str = "[DONE]";
+
+/// Maximum time to wait for the end of a response after its last event. A connection can be used
+/// again only after the end, and some servers keep it open.
+const END_WAIT: Duration = Duration::from_millis(200);
 
 /// Response that a dialect assembles from the payloads of events.
 pub(crate) trait Assembly: Send + 'static {
@@ -36,6 +43,11 @@ pub(crate) trait Assembly: Send + 'static {
         true
     }
 
+    /// True after the last event of the response. It replaces a missing finish reason.
+    fn is_complete(&self) -> bool {
+        false
+    }
+
     /// Returns what was held back, at the end of the stream.
     fn finish(&mut self) -> ResponseChunk;
 }
@@ -46,6 +58,8 @@ struct Stream<A> {
     response: Option<Response>,
     /// Rest of the events; `None` before the first and after the last one.
     events: Option<EventStream>,
+    /// Rest of the events after the last one that matters.
+    rest: Option<EventStream>,
     answer: A,
     /// Value of the setting `general.retryFetchErrors`.
     retry_fetch_errors: bool,
@@ -60,7 +74,8 @@ pub(crate) fn chunks(
     answer: impl Assembly,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
-    Stream { response: Some(response), events: None, answer, retry_fetch_errors }.into_chunks()
+    let response = Some(response);
+    Stream { response, events: None, rest: None, answer, retry_fetch_errors }.into_chunks()
 }
 
 /// Returns a streamed response in one piece. Requests for whole responses are streamed too:
@@ -90,7 +105,8 @@ pub(crate) fn decode(
     answer: impl Assembly,
 ) -> Result<Vec<ResponseChunk>, ModelError> {
     let events = EventStream::new(stream::iter(pieces.into_iter().map(Ok)));
-    let stream = Stream { response: None, events: Some(events), answer, retry_fetch_errors: true };
+    let events = Some(events);
+    let stream = Stream { response: None, events, rest: None, answer, retry_fetch_errors: true };
     // Nothing has to be waited for.
     stream.into_chunks().try_collect().now_or_never().unwrap_or_else(|| Ok(Vec::new()))
 }
@@ -110,6 +126,7 @@ impl<A: Assembly> Stream<A> {
     async fn next(&mut self) -> Result<Option<ResponseChunk>, ModelError> {
         let retry_fetch_errors = self.retry_fetch_errors;
         let failed = move |error| failure::in_stream(&error, retry_fetch_errors);
+        self.drain().await;
         if let Some(response) = self.response.take() {
             match Body::open(response).await.map_err(failed)? {
                 Body::Events(events) => self.events = Some(*events),
@@ -133,13 +150,33 @@ impl<A: Assembly> Stream<A> {
             match event.data.trim() {
                 "" => {}
                 DONE => {
-                    self.events = None;
-                    return self.end(true);
+                    self.rest = self.events.take();
+                    match self.end(true)? {
+                        Some(chunk) => return Ok(Some(chunk)),
+                        None => self.drain().await,
+                    }
                 }
-                data => return self.answer.take_event(&event.name, data.as_bytes()).map(Some),
+                data => {
+                    let mut chunk = self.answer.take_event(&event.name, data.as_bytes())?;
+                    if self.answer.is_complete() {
+                        self.rest = self.events.take();
+                        chunk.append(self.end(true)?.unwrap_or_default());
+                    }
+                    return Ok(Some(chunk));
+                }
             }
         }
         Ok(None)
+    }
+
+    /// Waits for the end of the response.
+    async fn drain(&mut self) {
+        let Some(rest) = self.rest.take() else { return };
+        let mut rest = rest.take_while(|event| ready(event.is_ok())).for_each(|_| ready(()));
+        // The rest of a recorded stream is always there, and no timer can run.
+        if (&mut rest).now_or_never().is_none() {
+            tokio::time::timeout(END_WAIT, rest).await.ok();
+        }
     }
 
     /// Returns the last piece.

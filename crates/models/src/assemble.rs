@@ -99,7 +99,7 @@ fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
         None => {
             let is_set = |name: &String| options.environment.non_empty(name).is_some();
             let is_configured = |vendor: &&Vendor| {
-                vendor.key_variable.iter().chain(&vendor.base_url_variable).any(is_set)
+                vendor.credential_variables().chain(&vendor.base_url_variable).any(is_set)
             };
             alone.find(is_configured).map(|vendor| &*vendor.id)
         }
@@ -109,8 +109,8 @@ fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
 /// Returns the vendors that model names may omit.
 fn defaults(options: &ModelsOptions) -> Defaults {
     let has_key = |vendor: &&Vendor| {
-        let variable = vendor.key_variable.as_deref();
-        variable.is_some_and(|name| options.environment.non_empty(name).is_some())
+        let is_set = |name: &String| options.environment.non_empty(name).is_some();
+        vendor.credential_variables().any(is_set)
     };
     let alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
     Defaults {
@@ -147,11 +147,11 @@ fn not_signed_in(options: &ModelsOptions) -> ModelError {
 /// the possible alternatives, including these servers.
 pub fn undecided(options: &ModelsOptions, servers: &[LocalServer]) -> ModelError {
     let mut error = not_signed_in(options);
+    let environment = &options.environment;
     let mut found = Vec::new();
-    for Vendor { id, name, key_variable, .. } in catalog::all() {
-        if let Some(variable) = key_variable
-            && options.environment.non_empty(variable).is_some()
-        {
+    for vendor in catalog::all() {
+        let Vendor { id, name, .. } = vendor;
+        if let Some(variable) = auth::used_variable(vendor, environment) {
             found.push(format!("{variable} is set: use a model of {name} with --model {id}/NAME."));
         }
     }

@@ -22,6 +22,8 @@ pub(crate) const KEY_PAGE: &str = "https://aistudio.google.com/apikey";
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-goog-api-key");
 
+const ANTHROPIC_KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
+
 /// Inputs of signing in.
 #[derive(Debug, Clone)]
 pub(crate) struct SignInContext {
@@ -47,6 +49,7 @@ pub(crate) fn authoriser(
             google(vendor, &key(&chosen, environment)?, environment)?
         }
         SignIn::Key => bearer(vendor, environment)?,
+        SignIn::Anthropic => anthropic(vendor, environment)?,
     };
     Ok(Arc::new(credentials))
 }
@@ -78,13 +81,46 @@ fn bearer(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials
         let token = secret(variable, &format!("Bearer {key}"))?;
         return Ok(FixedCredentials::none().with(AUTHORIZATION, token));
     }
+    without_key(vendor, environment)
+}
+
+/// Returns a key in its own header, or a token as a bearer token. Headers set by the user take
+/// precedence.
+fn anthropic(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials, ModelError> {
+    let own = custom_headers(vendor, environment);
+    let Some(variable) = used_variable(vendor, environment) else {
+        return without_key(vendor, environment);
+    };
+    let credential = environment.get(variable).unwrap_or_default().trim();
+    let is_key = vendor.key_variable.as_deref() == Some(variable);
+    let mut credentials = FixedCredentials::none();
+    if is_key && !own.contains_key(ANTHROPIC_KEY_HEADER) {
+        credentials = credentials.with(ANTHROPIC_KEY_HEADER, secret(variable, credential)?);
+    }
+    let is_gateway = custom_address(vendor, environment).is_some();
+    if (!is_key || is_gateway) && !own.contains_key(AUTHORIZATION) {
+        let token = secret(variable, &format!("Bearer {credential}"))?;
+        credentials = credentials.with(AUTHORIZATION, token);
+    }
+    Ok(credentials)
+}
+
+/// Returns the variable with the credentials of a vendor that are used; `None` if none is set.
+pub(crate) fn used_variable<'a>(vendor: &'a Vendor, environment: &Environment) -> Option<&'a str> {
+    let is_set = |name: &&String| !environment.get(name).unwrap_or_default().trim().is_empty();
+    vendor.credential_variables().find(is_set).map(String::as_str)
+}
+
+/// Returns no credentials, for a service at a user-defined address, which may need none.
+fn without_key(vendor: &Vendor, environment: &Environment) -> Result<FixedCredentials, ModelError> {
     if custom_address(vendor, environment).is_some() {
         return Ok(FixedCredentials::none());
     }
     let page = vendor.key_page.as_ref().map(|page| format!(" Get a key at {page}."));
     Err(refused(format!(
-        "A model of {} is selected, but {variable} is not set.{}",
+        "A model of {} is selected, but {} is not set.{}",
         vendor.name,
+        vendor.key_variable.as_deref().unwrap_or_default(),
         page.unwrap_or_default()
     )))
 }

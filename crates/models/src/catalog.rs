@@ -16,9 +16,10 @@ use crate::names;
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
 /// Id and file of each vendor.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     (GEMINI, include_str!("../catalog/gemini.json")),
     (OPENAI, include_str!("../catalog/openai.json")),
+    ("anthropic", include_str!("../catalog/anthropic.json")),
     ("openrouter", include_str!("../catalog/openrouter.json")),
     ("groq", include_str!("../catalog/groq.json")),
     ("mistral", include_str!("../catalog/mistral.json")),
@@ -75,7 +76,7 @@ pub struct Vendor {
     /// Environment variable that replaces the address.
     #[serde(default)]
     pub base_url_variable: Option<String>,
-    /// Version segment between the address and the paths.
+    /// Version segment between the address and the paths; an address may already end with it.
     #[serde(default)]
     pub api_version: Option<String>,
     /// Environment variable that replaces the version segment.
@@ -95,6 +96,9 @@ pub struct Vendor {
     /// Environment variable with the key; `None` for a server that needs no key.
     #[serde(default)]
     pub key_variable: Option<String>,
+    /// Environment variable with a token that is used if no key is set.
+    #[serde(default)]
+    pub token_variable: Option<String>,
     /// Page where a key can be obtained.
     #[serde(default)]
     pub key_page: Option<String>,
@@ -108,6 +112,9 @@ pub struct Vendor {
     /// Model that computes embeddings of texts.
     #[serde(default)]
     pub embedding_model: Option<String>,
+    /// Short names of models, with the names that they stand for.
+    #[serde(default)]
+    pub short_names: IndexMap<String, String>,
     /// Properties of models, by a pattern of their names in which `*` matches any text. The first
     /// matching pattern is used.
     #[serde(default)]
@@ -138,6 +145,9 @@ pub enum SignIn {
     Key,
     /// Uses the sign-in methods for Google that `security.auth` names.
     Google,
+    /// Sends the key as `x-api-key`, and a token as a bearer token. A gateway also gets the key as
+    /// a bearer token: newer clients send it like that.
+    Anthropic,
 }
 
 /// Known properties of a model.
@@ -160,6 +170,9 @@ pub struct ModelFacts {
     /// True if the model reasons; if unknown, this is assumed until the server reports otherwise.
     #[serde(default)]
     pub reasoning: Option<bool>,
+    /// True if the model can decide itself how much it thinks, and is asked to.
+    #[serde(default)]
+    pub adaptive_thinking: bool,
 }
 
 /// Deviations of a vendor from its dialect.
@@ -268,9 +281,20 @@ impl Vendor {
         known.map(|(_, facts)| *facts).unwrap_or_default()
     }
 
-    /// True if the catalog contains a model of this name.
+    /// Returns the name of the model that a name stands for.
+    pub fn resolve<'a>(&'a self, model: &'a str) -> &'a str {
+        self.short_names.get(model).map_or(model, String::as_str)
+    }
+
+    /// Returns the variables that contain credentials.
+    pub fn credential_variables(&self) -> impl Iterator<Item = &String> {
+        self.key_variable.iter().chain(&self.token_variable)
+    }
+
+    /// True if the catalog contains a model of this name, or this short name.
     pub fn knows(&self, model: &str) -> bool {
-        self.models.keys().any(|pattern| matches(pattern, model))
+        self.short_names.contains_key(model)
+            || self.models.keys().any(|pattern| matches(pattern, model))
     }
 }
 
@@ -301,18 +325,20 @@ pub(crate) fn all() -> &'static [Vendor] {
 }
 
 /// Returns the names that `--model` accepts and the catalog lists: the abbreviations, the Gemini
-/// models, and the models of other vendors as `vendor/name`. Patterns of names are omitted.
+/// models, and the models of other vendors as `vendor/name`, by their short names if they have any.
+/// Patterns of names are omitted.
 pub fn model_names() -> impl Iterator<Item = String> {
     let listed = all().iter().flat_map(|vendor| {
-        let names = vendor.models.keys().filter(|name| !name.contains('*'));
-        names.map(|name| vendor.full_name(name))
+        let short = vendor.short_names.keys();
+        let full = vendor.models.keys().filter(|_| vendor.short_names.is_empty());
+        short.chain(full).filter(|name| !name.contains('*')).map(|name| vendor.full_name(name))
     });
     names::ABBREVIATIONS.into_iter().map(str::to_owned).chain(listed)
 }
 
 /// Returns the variables that contain keys: commands that a model runs should not see them.
 pub fn key_variables() -> Vec<String> {
-    all().iter().filter_map(|vendor| vendor.key_variable.clone()).collect()
+    all().iter().flat_map(Vendor::credential_variables).cloned().collect()
 }
 
 /// Splits `VENDOR/NAME`; `None` if the text before the slash is not a vendor. Models of the Gemini

@@ -75,6 +75,12 @@ impl Endpoint {
         is_loopback(&self.base)
     }
 
+    /// True if the address already ends with the version.
+    fn has_version(&self, version: &str) -> bool {
+        let rest = self.base.path().trim_end_matches('/').strip_suffix(version);
+        rest.is_some_and(|rest| rest.ends_with('/'))
+    }
+
     /// Creates a request to a path below the address and its version, such as `chat/completions`.
     /// Special characters in the path are escaped; a query in the address is kept.
     pub(crate) fn request(
@@ -86,7 +92,8 @@ impl Endpoint {
         let mut url = self.base.clone();
         // A base URL with a host always has a path.
         if let Ok(mut segments) = url.path_segments_mut() {
-            let version = self.version.iter().flat_map(|version| version.split('/'));
+            let version = self.version.iter().filter(|version| !self.has_version(version));
+            let version = version.flat_map(|version| version.split('/'));
             segments.pop_if_empty().extend(version).extend(path.split('/'));
         }
         pollux_net::HttpRequest { method, url, headers: self.headers.clone(), body }
@@ -149,12 +156,13 @@ fn parse_base(text: &str) -> Result<Url, ModelError> {
     })
 }
 
-/// Parses `Name: value, Name: value`. A comma ends a header only if another `name:` comes before
-/// the next comma, so that values may contain commas. If a name occurs several times, the last
-/// value is used. Invalid headers and those that control the connection are skipped.
+/// Parses `Name: value, Name: value`, or one header in each line. A comma ends a header only if
+/// another `name:` comes before the next comma, so that values may contain commas. If a name occurs
+/// several times, the last value is used. Invalid headers and those that control the connection are
+/// skipped.
 fn parse_headers(text: &str) -> HeaderMap {
     let mut pairs: Vec<String> = Vec::new();
-    for piece in text.split(',') {
+    for piece in text.split([',', '\n']) {
         match pairs.last_mut() {
             Some(last) if matches!(piece.find(':'), None | Some(0)) => {
                 last.push(',');

@@ -11,6 +11,7 @@
 //! | `dialect` | interface of every dialect |
 //! | `gemini` | Gemini API dialect: requests, streams, JSON responses, counts, embeddings |
 //! | `openai` | OpenAI's dialects, Chat Completions and Responses: the same functions |
+//! | `anthropic` | Anthropic's Messages dialect: the same functions |
 //! | [`names`] | model names, their abbreviations, limits and families |
 //! | [`configs`] | aliases and overrides: settings of requests to models |
 //! | [`local`] | model servers on this machine, and the search for them |
@@ -29,6 +30,7 @@
 
 mod adjustments;
 mod answer_stream;
+mod anthropic;
 mod assemble;
 mod auth;
 mod body;
@@ -61,6 +63,7 @@ mod tool_output;
 mod tool_schema;
 mod wiring;
 
+pub use anthropic::decode_messages_stream;
 pub use assemble::{assemble, is_undecided, sign_in_notice, undecided};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};

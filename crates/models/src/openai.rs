@@ -28,8 +28,14 @@ mod wire;
 pub use answer::{decode_chat_chunk, decode_chat_stream};
 pub use responses::decode_responses_stream;
 
+pub(crate) use answer::finish_reason;
+pub(crate) use ids::call_id;
+pub(crate) use model::{limits, permitted_tools};
+pub(crate) use refusal::{Refusals, says_no_model};
+pub(crate) use request::json_schema;
+pub(crate) use service::first_model;
+
 use model::ChatModel;
-pub(crate) use model::limits;
 use service::Service;
 
 /// Name of the dialect in the catalog.

@@ -18,16 +18,17 @@ use crate::names;
 use crate::prices::{LOCAL, PriceBook};
 use crate::route::Route;
 use crate::wiring::Wiring;
-use crate::{gemini, openai};
+use crate::{anthropic, gemini, openai};
 
 /// Function that creates a client of a dialect.
 type Open = fn(Connection) -> Arc<dyn DialectClient>;
 
 /// Dialects, by their names in the catalog.
-const DIALECTS: [(&str, Open); 3] = [
+const DIALECTS: [(&str, Open); 4] = [
     (gemini::DIALECT, gemini::open),
     (openai::DIALECT, openai::open),
     (openai::responses::DIALECT, openai::responses::open),
+    (anthropic::DIALECT, anthropic::open),
 ];
 
 /// Builder of models, which creates each client only once.
@@ -181,6 +182,10 @@ impl Services {
             .find(|(dialect, _)| *dialect == wanted)
             .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
         let authoriser = auth::authoriser(&vendor, &self.sign_in)?;
+        // Messages name the variable that matters.
+        if let Some(variable) = auth::used_variable(&vendor, &self.sign_in.environment) {
+            vendor.key_variable = Some(variable.to_owned());
+        }
         let Wiring { startup_model, user_agent, content, .. } = &self.wiring;
         let agent = user_agent.naming(startup_model);
         let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, agent)?;

@@ -10,7 +10,7 @@ use pollux_protocol::{Body, ResponseChunk};
 
 use crate::tool_schema::ToolDialect;
 
-/// Maximum length of a name in both dialects, in bytes.
+/// Maximum length of a name that every dialect accepts, in bytes.
 const MAX_NAME: usize = 64;
 
 /// Length of the end of a replaced name: `_` and a hash of the original.
@@ -38,7 +38,8 @@ fn is_legal(name: &str, dialect: ToolDialect) -> bool {
 
 fn is_legal_character(character: char, index: usize, dialect: ToolDialect) -> bool {
     match (dialect, character) {
-        (_, 'a'..='z' | 'A'..='Z' | '_') | (ToolDialect::Chat, '0'..='9' | '-') => true,
+        (_, 'a'..='z' | 'A'..='Z' | '_')
+        | (ToolDialect::Chat | ToolDialect::Anthropic, '0'..='9' | '-') => true,
         (ToolDialect::Gemini, '0'..='9' | '-' | '.' | ':') => index > 0,
         _ => false,
     }
@@ -96,7 +97,8 @@ mod tests {
 
     use super::*;
 
-    const DIALECTS: [ToolDialect; 2] = [ToolDialect::Gemini, ToolDialect::Chat];
+    const DIALECTS: [ToolDialect; 3] =
+        [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic];
 
     #[test]
     fn legal_names_stay() {

@@ -14,8 +14,10 @@
 //! [`root`]. Schemas without such problems, as those of the built-in tools, are not changed.
 //!
 //! Sources: JSON Schema draft 7 and 2020-12, the reference of `FunctionDeclaration` in the Gemini
-//! API, and the errors of OpenAI's service ("schema must have type 'object' and not have
-//! 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level", "array schema missing items").
+//! API, the errors of OpenAI's service ("schema must have type 'object' and not have
+//! 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level", "array schema missing items"),
+//! and those of Anthropic's ("input_schema does not support oneOf, allOf, or anyOf at the top
+//! level", "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'").
 
 use pollux_protocol::Declaration;
 use serde_json::{Value, json};
@@ -39,6 +41,9 @@ pub enum ToolDialect {
     /// OpenAI's Chat Completions. The root has properties and neither alternatives nor `enum`,
     /// `const` and `not`; arrays have `items`; types are written in lower case.
     Chat,
+    /// Anthropic's Messages API. As for [`Self::Chat`]; names of parameters are short, and consist
+    /// of letters, digits, `_`, `.` and `-`.
+    Anthropic,
 }
 
 /// A declaration in the form of a dialect.

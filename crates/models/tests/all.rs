@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod suite {
+    mod anthropic;
+    mod anthropic_concessions;
     mod assembling;
     mod embedding;
     mod failures;

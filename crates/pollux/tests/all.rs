@@ -59,6 +59,7 @@ mod suite {
     mod mcp_serve;
     mod mcp_server;
     mod memory;
+    mod messages_api;
     mod network;
     mod next_speaker;
     mod overflow;

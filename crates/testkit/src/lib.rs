@@ -61,4 +61,4 @@ pub use server::{CapturedRequest, ModelServer};
 pub use timed::{TimedTest, timed_test};
 pub use tiny_disk::{TinyDisk, tiny_disk, tiny_disk_at};
 pub use tree::{Tree, TreeEntry, tree_hash};
-pub use validate::validate_contents;
+pub use validate::{validate_contents, validate_messages};

@@ -1,6 +1,7 @@
 //! Replies of the scripted server: a model's turn, a plain body, and faults.
 
 mod gate;
+mod messages;
 pub(crate) mod render;
 
 use std::time::Duration;

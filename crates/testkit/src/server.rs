@@ -1,4 +1,4 @@
-//! A scripted Gemini server on loopback.
+//! A scripted model server on loopback, for the Gemini API and Anthropic's Messages API.
 //!
 //! The server has its own thread and runtime, so that a blocking test and a test with its own
 //! runtime can both use it. It implements HTTP/1.1 itself: a ready-made server is built never to
@@ -22,7 +22,7 @@ pub use capture::CapturedRequest;
 use crate::endpoint::Endpoint;
 use crate::errors;
 use crate::reply::{ModelReply, REDIRECT_LOOP, reply};
-use crate::validate::validate_request;
+use crate::validate::{validate_messages, validate_request};
 
 /// A model server that answers from a script and records its requests.
 ///
@@ -106,6 +106,11 @@ impl ModelServer {
     /// Adds a reply for the next `generateContent` request.
     pub fn generate(&self, reply: ModelReply) -> &Self {
         self.enqueue(Endpoint::GenerateContent, reply)
+    }
+
+    /// Adds a reply for the next request to Anthropic's Messages API.
+    pub fn message(&self, reply: ModelReply) -> &Self {
+        self.enqueue(Endpoint::Messages, reply)
     }
 
     /// Adds a reply to an endpoint's queue.
@@ -200,8 +205,9 @@ impl ModelServer {
 
 /// Methods that check the requests and the script.
 impl ModelServer {
-    /// Fails the test if a `streamGenerateContent` request broke the service's rules (see
-    /// [`validate_contents`](crate::validate_contents)) or the script did not foresee a request.
+    /// Fails the test if a `streamGenerateContent` or Messages request broke the rules of the
+    /// service (see [`validate_contents`](crate::validate_contents) and
+    /// [`validate_messages`](crate::validate_messages)), or the script did not foresee a request.
     pub fn assert_all_valid(&self) {
         let state = self.state();
         let problems: Vec<&str> =
@@ -262,9 +268,12 @@ impl Shared {
     fn take_reply(&self, request: &CapturedRequest) -> (usize, ModelReply) {
         let mut state = self.lock();
         let number = state.requests.len();
-        if request.endpoint == Some(Endpoint::StreamGenerateContent)
-            && let Err(problem) = validate_request(&request.body)
-        {
+        let validated = match request.endpoint {
+            Some(Endpoint::StreamGenerateContent) => validate_request(&request.body),
+            Some(Endpoint::Messages) => validate_messages(&request.body),
+            _ => Ok(()),
+        };
+        if let Err(problem) = validated {
             state.invalid.push(format!("request {number}: {problem}"));
         }
         let planned = state.planned(request);

@@ -1,9 +1,14 @@
-//! Rules that the Gemini API enforces on a conversation. The service answers a request that breaks
-//! a rule, and every later request of that conversation, with status 400.
+//! Rules that the services enforce on a conversation; here those of the Gemini API. A service
+//! answers a request that breaks a rule, and every later request of that conversation, with status
+//! 400.
+
+mod messages;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+
+pub use messages::validate_messages;
 
 /// Kinds of payload of a part. A part has exactly one payload.
 const PAYLOADS: [&str; 7] = [

@@ -11,11 +11,11 @@ use pollux_telemetry::{Service, Services};
 pub(super) fn services(settings: &Settings, environment: &Environment) -> Services {
     let asked = settings.value("modelConfigs").cloned();
     let gemini = gemini(settings, environment);
-    let openai_base = environment.non_empty(variables::OPENAI_BASE_URL).map(str::to_owned);
+    let environment = environment.clone();
     let mut configs = None;
     Box::new(move |requested| {
         let configs = configs.get_or_insert_with(|| ModelConfigs::new(asked.as_ref()));
-        describe(requested, configs, gemini.as_ref(), openai_base.as_deref())
+        describe(requested, configs, gemini.as_ref(), &environment)
     })
 }
 
@@ -23,7 +23,7 @@ fn describe(
     requested: &str,
     configs: &ModelConfigs,
     gemini: Option<&Service>,
-    openai_base: Option<&str>,
+    environment: &Environment,
 ) -> Service {
     let requested = requested.trim();
     if requested.starts_with("local/") {
@@ -34,9 +34,9 @@ fn describe(
     let model = resolved.as_ref().map_or(requested, |resolved| &resolved.model);
     let vendor = catalog::split(requested).or_else(|| catalog::split(model));
     let mut service = match (vendor, gemini) {
-        (Some((id, _)), _) => vendors(id, openai_base),
+        (Some((id, _)), _) => vendors(id, environment),
         (None, Some(gemini)) => gemini.clone(),
-        (None, None) => vendors(OPENAI, openai_base),
+        (None, None) => vendors(OPENAI, environment),
     };
     // Requests to other vendors carry no settings, so that the vendor's defaults apply, except
     // those that a configured alias sets.
@@ -73,14 +73,17 @@ fn gemini(settings: &Settings, environment: &Environment) -> Option<Service> {
     Some(Service { provider: provider.to_owned(), address, port, ..Service::default() })
 }
 
-fn vendors(id: &str, openai_base: Option<&str>) -> Service {
+fn vendors(id: &str, environment: &Environment) -> Service {
     let provider = match id {
         "mistral" => "mistral_ai",
         "xai" => "x_ai",
         other => other,
     };
-    let base = openai_base.filter(|_| id == OPENAI).map(str::to_owned);
-    let base = base.or_else(|| catalog::vendor(id).ok().map(|vendor| vendor.base_url.clone()));
+    let base = catalog::vendor(id).ok().map(|vendor| {
+        let variable = vendor.base_url_variable.as_deref();
+        let own = variable.and_then(|variable| environment.non_empty(variable));
+        own.unwrap_or(&vendor.base_url).to_owned()
+    });
     let (address, port) = base.as_deref().and_then(host_and_port).unzip();
     Service { provider: provider.to_owned(), address, port, ..Service::default() }
 }
@@ -112,7 +115,9 @@ mod tests {
                 "model": "groq/m", "generateContentConfig": {"temperature": 0.25}
             }}
         }})));
-        let service = describe(requested, &configs, Some(&gemini).filter(|_| signed_in), None);
+        let gemini = Some(&gemini).filter(|_| signed_in);
+        let environment = Environment::from_pairs([("ANTHROPIC_BASE_URL", "http://gateway:81/v1")]);
+        let service = describe(requested, &configs, gemini, &environment);
         let address = service.address.unwrap_or_default();
         let temperature = service.settings.get("temperature");
         let temperature = temperature.map(Value::to_string).unwrap_or_default();
@@ -128,6 +133,7 @@ mod tests {
             ("auto", false, "openai api.openai.com "),
             ("gpt-x", false, "openai api.openai.com "),
             ("mistral/large", true, "mistral_ai api.mistral.ai "),
+            ("anthropic/sonnet", true, "anthropic gateway "),
             ("mine", true, "groq api.groq.com 0.25"),
             ("local/llama", true, "local  "),
         ] {

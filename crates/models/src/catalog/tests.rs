@@ -19,7 +19,7 @@ fn every_file_is_listed_and_reads() {
         let url = url::Url::parse(&vendor.base_url).unwrap();
         assert!(!vendor.base_url.ends_with('/'), "{id}");
         assert_eq!(vendor.quirks.local, vendor.key_variable.is_none(), "{id}");
-        assert!(["gemini", "openai"].contains(&&*vendor.dialect), "{id}");
+        assert!(["gemini", "openai", "anthropic"].contains(&&*vendor.dialect), "{id}");
         assert_eq!(url.scheme(), if vendor.quirks.local { "http" } else { "https" }, "{id}");
     }
 }

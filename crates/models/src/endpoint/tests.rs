@@ -56,6 +56,23 @@ fn a_vendors_variables_are_its_own() {
 }
 
 #[test]
+fn an_address_may_contain_the_version() {
+    for (base, expected) in [
+        ("http://h", "http://h/v1/messages"),
+        ("http://h/", "http://h/v1/messages"),
+        ("http://h/v1", "http://h/v1/messages"),
+        ("http://h/v1/", "http://h/v1/messages"),
+        ("http://h/a/v1?key=1", "http://h/a/v1/messages?key=1"),
+        ("http://h/v11", "http://h/v11/v1/messages"),
+        ("http://h/av1", "http://h/av1/v1/messages"),
+    ] {
+        let anthropic = endpoint("anthropic", &[("ANTHROPIC_BASE_URL", base)]).unwrap();
+        let request = anthropic.request(Method::POST, "messages", Vec::new());
+        assert_eq!(request.url.as_str(), expected);
+    }
+}
+
+#[test]
 fn what_the_person_has_set_wins() {
     let custom = [("GEMINI_CLI_CUSTOM_HEADERS", "X-One: 1, User-Agent: me")];
     let gemini = endpoint("gemini", &custom).unwrap();

@@ -213,7 +213,7 @@ fn is_first(choice: &WireChoice) -> bool {
 }
 
 /// Reads a finish reason. Gateways also send the names of other APIs.
-fn finish_reason(word: String) -> FinishReason {
+pub(crate) fn finish_reason(word: String) -> FinishReason {
     match word.to_ascii_lowercase().as_str() {
         "stop" | "tool_calls" | "function_call" | "tool_call" | "tool_use" | "eos"
         | "eos_token" | "end_turn" | "stop_sequence" | "stop_token" | "complete" | "completed"

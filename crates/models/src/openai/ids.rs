@@ -12,7 +12,7 @@ use crate::tool_names::hash;
 const MAX_ID: usize = 40;
 
 /// Returns the id of a call in the form in which it is sent.
-pub(super) fn call_id(id: &str, style: CallIds) -> Cow<'_, str> {
+pub(crate) fn call_id(id: &str, style: CallIds) -> Cow<'_, str> {
     match style {
         CallIds::Standard if is_legal(id) => Cow::Borrowed(id),
         CallIds::Standard => Cow::Owned(format!("call_{:032x}", hash(id))),

@@ -144,7 +144,7 @@ impl ChatModel {
         emulated: bool,
         cancel: &CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let request = &narrowed(request, emulated);
+        let request = &permitted_tools(request, emulated);
         let settings = self.adjusted(emulated, &request.adjustments);
         let Encoded { body, tokens, names } = self.encode(request, settings, &self.frames)?;
         self.service.check_size(&self.name, tokens, cancel).await?;
@@ -175,7 +175,7 @@ pub(super) fn tool_choice(adjustments: &Adjustments) -> Option<&'static str> {
 
 /// Returns the request with only the tools that may be called. The dialect has no list of allowed
 /// names, and tools that are part of the text cannot be forbidden in another way.
-pub(super) fn narrowed(request: &ModelRequest, emulated: bool) -> ModelRequest {
+pub(crate) fn permitted_tools(request: &ModelRequest, emulated: bool) -> ModelRequest {
     let mut narrowed = request.clone();
     match &request.adjustments.tool_choice {
         Some(choice) if choice.mode == ToolMode::None && emulated => {

@@ -11,6 +11,7 @@ use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::dialect::Connection;
 use crate::failure::{self, RefusalReader};
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, parse_duration};
 
@@ -22,17 +23,17 @@ const MAX_WORD: usize = 64;
 
 /// Description of a service for error messages.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Refusals {
+pub(crate) struct Refusals {
     /// Vendor id before the slash in `--model`.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Display name of the service: the host if the user has set the address.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Environment variable with the key.
-    pub(super) key_variable: Option<String>,
+    pub(crate) key_variable: Option<String>,
     /// Page where a key can be obtained.
-    pub(super) key_page: Option<String>,
+    pub(crate) key_page: Option<String>,
     /// Variable that sets the address, or the address itself.
-    pub(super) address: String,
+    pub(crate) address: String,
 }
 
 impl RefusalReader for Refusals {
@@ -95,14 +96,33 @@ impl RefusalReader for Refusals {
 }
 
 impl Refusals {
+    /// Describes the service at the other end of a connection.
+    pub(crate) fn new(connection: &Connection) -> Self {
+        let Connection { vendor, endpoint, server, .. } = connection;
+        let address = vendor.base_url_variable.as_deref().unwrap_or(endpoint.base().as_str());
+        // A gateway has neither the name nor the key page of the vendor.
+        let gateway = endpoint.gateway();
+        let name = match server {
+            Some(server) => server.kind.name(),
+            None => gateway.as_deref().unwrap_or(&vendor.name),
+        };
+        Self {
+            id: if server.is_some() { "local".to_owned() } else { vendor.id.clone() },
+            name: name.to_owned(),
+            key_variable: vendor.key_variable.clone(),
+            key_page: vendor.key_page.clone().filter(|_| gateway.is_none()),
+            address: address.to_owned(),
+        }
+    }
+
     /// Converts an error object that arrived in place of a piece of the response.
-    pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
+    pub(crate) fn in_payload(&self, json: &[u8]) -> ModelError {
         sharpened(failure::in_payload(self, with_status(understood(ASSUMED, json))))
     }
 
     /// Returns an error if the first byte shows that a body with status 200 is not a response of
     /// the API.
-    pub(super) fn no_answer(&self, body: &[u8]) -> Option<ModelError> {
+    pub(crate) fn no_answer(&self, body: &[u8]) -> Option<ModelError> {
         let what = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'<') => "a web page",
             // Some gateways put an error into an array.
@@ -185,7 +205,7 @@ fn is_about_the_request(code: &str) -> bool {
 }
 
 /// True if an error response says that there is no such model.
-fn says_no_model(message: &str) -> bool {
+pub(crate) fn says_no_model(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     let wordings = ["invalid model name", "is not a valid model", "unknown model", "no such model"];
     wordings.iter().any(|words| message.contains(words))

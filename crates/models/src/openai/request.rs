@@ -143,7 +143,7 @@ fn instruction(request: &ModelRequest, tools: &SentTools<'_>, settings: &CallSet
 }
 
 /// Returns the schema with lower-case type names: Google's own schemas use upper case.
-pub(super) fn json_schema(schema: &Value) -> Value {
+pub(crate) fn json_schema(schema: &Value) -> Value {
     match schema {
         Value::Object(keys) => {
             let lowered = keys.iter().map(|(key, value)| {

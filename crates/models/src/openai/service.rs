@@ -36,22 +36,8 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn new(connection: Connection) -> Self {
-        let Connection { vendor, endpoint, server, .. } = &connection;
-        let address = vendor.base_url_variable.as_deref().unwrap_or(endpoint.base().as_str());
-        // A gateway has neither the name nor the key page of the vendor.
-        let gateway = endpoint.gateway();
-        let name = match server {
-            Some(server) => server.kind.name(),
-            None => gateway.as_deref().unwrap_or(&vendor.name),
-        };
-        let refusals = Refusals {
-            id: if server.is_some() { "local".to_owned() } else { vendor.id.clone() },
-            name: name.to_owned(),
-            key_variable: vendor.key_variable.clone(),
-            key_page: vendor.key_page.clone().filter(|_| gateway.is_none()),
-            address: address.to_owned(),
-        };
-        Self { connection, refusals: Arc::new(refusals), encodings: Encodings::default() }
+        let refusals = Arc::new(Refusals::new(&connection));
+        Self { connection, refusals, encodings: Encodings::default() }
     }
 
     /// Returns the id of the vendor that bills requests; a server on this machine bills nothing.
@@ -115,28 +101,13 @@ impl Service {
     /// Returns the first model in the service's list that is for conversations.
     ///
     /// # Errors
-    /// The errors of the exchange; [`ModelErrorKind::NotFound`] if there is no such model.
+    /// The errors of [`first_model`].
     pub(super) async fn first_model(
         &self,
         cancel: &CancellationToken,
     ) -> Result<String, ModelError> {
         let call = self.call(http::Method::GET, "models", Vec::new(), "", cancel);
-        let list = match self.connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await {
-            Ok(answer) => exchange::decode(&answer).unwrap_or_default(),
-            Err(error) if matches!(error.status(), Some(404 | 405 | 501)) => WireList::default(),
-            Err(error) => return Err(error),
-        };
-        let mut names = list.data.into_iter().map(|one| one.id.text);
-        names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
-            let Refusals { id, name, .. } = &*self.refusals;
-            let variable = self.connection.vendor.model_variable.as_deref();
-            let variable = variable.map(|variable| format!(", or set {variable}"));
-            let message = format!(
-                "{name} lists no model for conversations (GET /models). Name one with --model {id}/NAME{}.",
-                variable.unwrap_or_default()
-            );
-            ModelError::new(ModelErrorKind::NotFound, message)
-        })
+        first_model(&self.connection, &self.refusals, call).await
     }
 
     /// Returns one vector for each text, in their order.
@@ -180,6 +151,33 @@ impl Service {
         let max_attempts = self.connection.exchange.max_attempts;
         Call { request, refusals: &*self.refusals, model, max_attempts, on_retry: None, cancel }
     }
+}
+
+/// Returns the first model for conversations in a list of models, which `call` requests.
+///
+/// # Errors
+/// The errors of the exchange; [`ModelErrorKind::NotFound`] if there is no such model.
+pub(crate) async fn first_model(
+    connection: &Connection,
+    refusals: &Refusals,
+    call: Call<'_>,
+) -> Result<String, ModelError> {
+    let list = match connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await {
+        Ok(answer) => exchange::decode(&answer).unwrap_or_default(),
+        Err(error) if matches!(error.status(), Some(404 | 405 | 501)) => WireList::default(),
+        Err(error) => return Err(error),
+    };
+    let mut names = list.data.into_iter().map(|one| one.id.text);
+    names.find(|name| !name.is_empty() && converses(name)).ok_or_else(|| {
+        let Refusals { id, name, .. } = refusals;
+        let variable = connection.vendor.model_variable.as_deref();
+        let variable = variable.map(|variable| format!(", or set {variable}"));
+        let message = format!(
+            "{name} lists no model for conversations (GET /models). Name one with --model {id}/NAME{}.",
+            variable.unwrap_or_default()
+        );
+        ModelError::new(ModelErrorKind::NotFound, message)
+    })
 }
 
 #[derive(Deserialize, Default)]

@@ -224,7 +224,7 @@ impl Error<'_> {
 pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
     const CODES: [&str; 3] =
         ["context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError"];
-    const WORDINGS: [&str; 10] = [
+    const WORDINGS: [&str; 11] = [
         // Gemini, then services with Chat Completions: OpenAI and vLLM, llama.cpp, gateways to
         // Anthropic, Mistral, LiteLLM, whose messages name the class of the error.
         "exceeds the maximum number of tokens",
@@ -233,6 +233,7 @@ pub(crate) fn invalid(code: Option<&str>, message: &str) -> Kind {
         "exceeds the available context size",
         "context window",
         "prompt is too long",
+        "exceed context limit",
         "input is too long",
         "too large for model with",
         "exceed_context_size_error",

@@ -77,7 +77,7 @@ impl Assembly {
             keys.shift_remove("unevaluatedProperties");
             keys.shift_remove("unevaluatedItems");
         }
-        if self.dialect == ToolDialect::Chat && is_array(&keys) && !keys.contains_key("items") {
+        if self.dialect != ToolDialect::Gemini && is_array(&keys) && !keys.contains_key("items") {
             keys.insert("items".to_owned(), json!({}));
         }
         Built { schema: keys.into(), is_exact }
@@ -187,11 +187,11 @@ fn types(value: &Value, dialect: ToolDialect) -> (Option<Value>, bool) {
         return (None, false);
     }
     match (dialect, value) {
-        (ToolDialect::Chat, Value::Array(names)) => {
+        (ToolDialect::Chat | ToolDialect::Anthropic, Value::Array(names)) => {
             let names: Vec<Value> = names.iter().map(in_lower_case).collect();
             (Some(distinct(&names)), false)
         }
-        (ToolDialect::Chat, name) => (Some(in_lower_case(name)), false),
+        (ToolDialect::Chat | ToolDialect::Anthropic, name) => (Some(in_lower_case(name)), false),
         (ToolDialect::Gemini, Value::Array(names)) => match names.as_slice() {
             [other, null] | [null, other] if null == "null" && other != "null" => {
                 (Some(other.clone()), true)

@@ -216,7 +216,7 @@ proptest! {
             name: "t".to_owned(), description: String::new(), parameters: document.clone(),
         };
         let original = (!has_loop(&document)).then(|| validator(&document)).flatten();
-        for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+        for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
             let accepted = |instance: &&Value| {
                 original.as_ref().is_some_and(|original| original.is_valid(instance))
             };
@@ -244,7 +244,7 @@ proptest! {
 
     #[test]
     fn compiled_schemas_are_not_changed_again(document in document()) {
-        for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+        for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
             let compiled = |parameters| {
                 let (name, description) = ("t".to_owned(), String::new());
                 compile(&Declaration { name, description, parameters }, dialect)

@@ -19,6 +19,9 @@ use super::{ToolDialect, Unusable};
 /// described.
 const MAX_ALTERNATIVES: usize = 64;
 
+/// Maximum length of the name of a parameter that Anthropic's service accepts.
+const MAX_PARAMETER_NAME: usize = 64;
+
 /// Returns the root in the form that the dialect accepts.
 ///
 /// # Errors
@@ -29,7 +32,7 @@ pub(super) fn normalised(root: Value, dialect: ToolDialect) -> Result<Keys, Unus
         Value::Bool(true) => Map::new(),
         _ => return Err(Unusable::NotAnObject),
     };
-    if dialect == ToolDialect::Chat || !keys.contains_key("type") {
+    if dialect != ToolDialect::Gemini || !keys.contains_key("type") {
         keys = merged(keys).ok_or(Unusable::NotAnObject)?;
     }
     if !may_be_object(&keys) {
@@ -40,7 +43,7 @@ pub(super) fn normalised(root: Value, dialect: ToolDialect) -> Result<Keys, Unus
         Some(kind) => *kind = "object".into(),
         None => drop(keys.shift_insert(0, "type".to_owned(), "object".into())),
     }
-    if dialect == ToolDialect::Chat {
+    if dialect != ToolDialect::Gemini {
         for key in ["enum", "const", "not"] {
             keys.shift_remove(key);
         }
@@ -48,7 +51,31 @@ pub(super) fn normalised(root: Value, dialect: ToolDialect) -> Result<Keys, Unus
             keys.insert("properties".to_owned(), json!({}));
         }
     }
+    if dialect == ToolDialect::Anthropic {
+        shorten_names(&mut keys);
+    }
     Ok(keys)
+}
+
+/// Removes parameters whose names the service does not accept. A model can still use them if their
+/// description mentions them, because others are allowed.
+fn shorten_names(keys: &mut Keys) {
+    let legal = |name: &str| {
+        let is_legal = |one: u8| one.is_ascii_alphanumeric() || matches!(one, b'_' | b'.' | b'-');
+        (1..=MAX_PARAMETER_NAME).contains(&name.len()) && name.bytes().all(is_legal)
+    };
+    let Some(Value::Object(properties)) = keys.get_mut("properties") else { return };
+    let count = properties.len();
+    properties.retain(|name, _| legal(name));
+    if properties.len() == count {
+        return;
+    }
+    if let Some(Value::Array(required)) = keys.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(legal));
+    }
+    for closing in ["additionalProperties", "unevaluatedProperties", "propertyNames"] {
+        keys.shift_remove(closing);
+    }
 }
 
 /// Merges `allOf`, `anyOf` and `oneOf` into a schema; `None` if no object satisfies it.

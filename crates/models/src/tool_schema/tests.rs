@@ -16,10 +16,10 @@ fn compiled(parameters: &Value, dialect: ToolDialect) -> Result<Value, Unusable>
     Ok(compile(&declaration(parameters.clone()), dialect)?.parameters)
 }
 
-/// Asserts the result for both dialects, as JSON text: the order of keys counts.
+/// Asserts the result for all dialects, as JSON text: the order of keys counts.
 #[track_caller]
 fn assert_compiled(parameters: &Value, expected: &Value) {
-    for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+    for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
         let result = compiled(parameters, dialect).map(|schema| schema.to_string());
         assert_eq!(result, Ok(expected.to_string()), "{dialect:?}");
     }
@@ -47,7 +47,7 @@ fn a_schema_without_problems_is_not_changed() {
             "any": {},
             "either": {"anyOf": [{"type": "string"}, {"type": "null"}], "x-order": [1, {"a": 2}]},
             "type": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
-            "$ref": {"type": "string"},
+            "const": {"type": "string"},
         },
         "additionalProperties": false,
         "propertyOrdering": ["path"],
@@ -304,7 +304,7 @@ fn the_root_is_an_object() {
         json!([]),
         json!("object"),
     ] {
-        for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+        for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
             assert_eq!(compiled(&schema, dialect), Err(Unusable::NotAnObject), "{schema}");
         }
     }
@@ -456,4 +456,24 @@ fn hostile_schemas_take_no_time() {
         // The promise is 10 ms for an optimised build.
         assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
     }
+}
+
+#[test]
+fn parameters_with_names_that_anthropic_refuses_are_left_out() {
+    let long = "x".repeat(65);
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a.b-c_1": {"type": "string"}, "päth": {}, "$ref": {}, "a b": {}, "": {}, long: {}
+        },
+        "required": ["a.b-c_1", "päth"],
+        "additionalProperties": false,
+    });
+    let expected = json!({
+        "type": "object",
+        "properties": {"a.b-c_1": {"type": "string"}},
+        "required": ["a.b-c_1"],
+    });
+    assert_eq!(compiled(&schema, ToolDialect::Anthropic), Ok(expected));
+    assert_eq!(compiled(&schema, ToolDialect::Chat), Ok(schema.clone()));
 }

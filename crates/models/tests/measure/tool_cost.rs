@@ -17,7 +17,7 @@ fn main() {
     let tools: Vec<Declaration> = (0..1_000).map(realistic).collect();
     let size: usize = tools.iter().map(|tool| tool.parameters.to_string().len()).sum();
     println!("schemas of 1,000 tools, on average {} bytes", size / tools.len());
-    for dialect in [ToolDialect::Gemini, ToolDialect::Chat] {
+    for dialect in [ToolDialect::Gemini, ToolDialect::Chat, ToolDialect::Anthropic] {
         let median = median(|| {
             for tool in &tools {
                 let compiled = compile(black_box(tool), dialect).unwrap();

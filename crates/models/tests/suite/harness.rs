@@ -144,3 +144,22 @@ pub(crate) fn script(server: &ModelServer, path: &str, replies: Vec<ModelReply>)
 }
 
 pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+pub(crate) const MESSAGES: &str = "/v1/messages";
+
+/// Returns options for a user with an Anthropic key and this server.
+pub(crate) fn anthropic_options(server: &ModelServer, more: &[(&str, &str)]) -> ModelsOptions {
+    let url = server.url();
+    let mut variables = vec![
+        ("ANTHROPIC_API_KEY", "the-key"),
+        ("ANTHROPIC_BASE_URL", url.as_str()),
+        ("POLLUX_RETRY_BASE_MS", "0"),
+    ];
+    variables.extend(more);
+    ModelsOptions { startup_model: "auto".to_owned(), ..options(&variables) }
+}
+
+/// Returns one of Anthropic's models on this server.
+pub(crate) async fn anthropic(server: &ModelServer, requested: &str) -> Arc<dyn Model> {
+    select(&assemble(&anthropic_options(server, &[])).unwrap(), requested).await
+}

@@ -60,6 +60,10 @@ const ENVIRONMENT: Entries = &[
         "Access to a server with an OpenAI-compatible API",
     ),
     (
+        "ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, ANTHROPIC_MODEL",
+        "Access to Anthropic's API, or to a server with the same API",
+    ),
+    (
         "GEMINI_CLI_TRUST_WORKSPACE",
         "true or false: whether the current folder is trusted for this run",
     ),

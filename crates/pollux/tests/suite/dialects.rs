@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use pollux_testkit::{ModelReply, reply, responses};
+use pollux_testkit::{CapturedRequest, ModelReply, reply, responses};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -101,6 +101,8 @@ fn run(stage: &Stage, model: &str, wire: &str) -> State {
     let program = stage.program().env("OPENAI_API_KEY", "sk-test");
     let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
     let program = program.env("OPENAI_WIRE_API", wire);
+    let program = program.env("ANTHROPIC_API_KEY", "sk-ant-test");
+    let program = program.env("ANTHROPIC_BASE_URL", stage.server.url());
     let run =
         program.args(["-m", model, "--yolo", "-o", "json", "-p", "mend what @a.png shows"]).run();
     run.assert_code(0);
@@ -162,6 +164,16 @@ fn run_openai(wire: &str, path: &str, reply: fn(&Said) -> ModelReply) -> (State,
     (state, stage.server.requests().into_iter().map(|request| request.body).collect())
 }
 
+fn run_anthropic() -> (State, Vec<CapturedRequest>) {
+    let stage = Stage::new();
+    for turn in script().iter().map(gemini) {
+        stage.server.message(turn);
+    }
+    let state = run(&stage, "anthropic/claude-opus-4-8", "");
+    stage.server.assert_all_valid();
+    (state, stage.server.requests())
+}
+
 #[test]
 fn all_dialects_lead_to_the_same_state() {
     let google = Stage::with(script().iter().map(gemini));
@@ -174,6 +186,8 @@ fn all_dialects_lead_to_the_same_state() {
     assert_eq!(of_google, of_chat);
     let (of_responses, responses) = run_openai("responses", RESPONSES, openai_responses);
     assert_eq!(of_google, of_responses);
+    let (of_anthropic, messages) = run_anthropic();
+    assert_eq!(of_google, of_anthropic);
 
     // All models received the picture.
     let first = google.requests()[0].body.to_string();
@@ -193,6 +207,15 @@ fn all_dialects_lead_to_the_same_state() {
     let first =
         "reasoning message function_call function_call function_call_output function_call_output";
     assert!(last.ends_with(&format!("{first} {call} {call}")), "{last}");
+
+    assert_eq!(messages.len(), 4);
+    let first = messages[0].body.to_string();
+    assert!(first.contains(r#""media_type":"image/png""#), "{first}");
+    let breakpoints = |request: &CapturedRequest| {
+        request.body.to_string().matches(r#""cache_control":{"type":"ephemeral"}"#).count()
+    };
+    let breakpoints: Vec<usize> = messages.iter().map(breakpoints).collect();
+    assert_eq!(breakpoints, [3, 4, 4, 4]);
 }
 
 #[test]

@@ -24,12 +24,19 @@ pub(crate) struct Rendered {
 }
 
 impl ModelReply {
-    /// Renders the reply as the answer of `endpoint`; `None` is an address outside the API.
-    pub(crate) fn render(&self, endpoint: Option<Endpoint>) -> Rendered {
-        let streamed =
-            endpoint == Some(Endpoint::StreamGenerateContent) && matches!(self.body, Body::Turn(_));
+    /// Renders the reply as the answer of `endpoint`; `None` is an address outside the APIs.
+    /// `is_streamed` says whether the body of the request asks for a stream.
+    pub(crate) fn render(&self, endpoint: Option<Endpoint>, is_streamed: bool) -> Rendered {
+        let is_messages = endpoint == Some(Endpoint::Messages);
+        let streamed = (endpoint == Some(Endpoint::StreamGenerateContent)
+            || is_messages && is_streamed)
+            && matches!(self.body, Body::Turn(_));
         let (media_type, mut chunks) = match &self.body {
             Body::Whole(content) => (content.media_type, vec![content.bytes.clone()]),
+            Body::Turn(steps) if is_messages && streamed => {
+                ("text/event-stream; charset=utf-8", self.message_events(steps))
+            }
+            Body::Turn(steps) if is_messages => ("application/json", self.message(steps)),
             Body::Turn(steps) if streamed => ("text/event-stream", self.events(steps)),
             Body::Turn(steps) => ("application/json; charset=UTF-8", self.object(steps, endpoint)),
         };

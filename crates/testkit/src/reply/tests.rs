@@ -4,7 +4,7 @@ use super::{ModelReply, reply};
 use crate::endpoint::Endpoint;
 
 fn stream(reply: &ModelReply) -> Vec<String> {
-    let rendered = reply.render(Some(Endpoint::StreamGenerateContent));
+    let rendered = reply.render(Some(Endpoint::StreamGenerateContent), false);
     rendered.chunks.iter().map(|chunk| String::from_utf8_lossy(chunk).into_owned()).collect()
 }
 
@@ -64,7 +64,7 @@ fn raw_chunks_stay_as_given() {
 
 #[test]
 fn one_object_joins_the_parts() {
-    let rendered = reply().text("a").text("b").render(Some(Endpoint::GenerateContent));
+    let rendered = reply().text("a").text("b").render(Some(Endpoint::GenerateContent), false);
     let value: Value = serde_json::from_slice(&rendered.chunks[0]).unwrap();
     assert_eq!(value["candidates"][0]["content"]["parts"], json!([{"text": "a"}, {"text": "b"}]));
     assert!(!rendered.streamed);
@@ -75,6 +75,37 @@ fn truncation_and_splitting_work_on_the_wire_bytes() {
     let whole = stream(&reply().text("hello")).concat();
     let cut = stream(&reply().text("hello").truncated_json()).concat();
     assert_eq!(cut, whole[..whole.len() / 2]);
-    let rendered = reply().text("ü").split_every(1).render(Some(Endpoint::StreamGenerateContent));
+    let rendered =
+        reply().text("ü").split_every(1).render(Some(Endpoint::StreamGenerateContent), false);
     assert!(rendered.chunks.iter().all(|chunk| chunk.len() == 1));
+}
+
+#[test]
+fn a_turn_becomes_a_message_of_anthropics_api() {
+    let turn = reply().thought("hm").text("grüße").call("glob", json!({"pattern": "*"}));
+    let rendered = turn.render(Some(Endpoint::Messages), true);
+    assert!(rendered.streamed);
+    let text = String::from_utf8(rendered.chunks.concat()).unwrap();
+    let names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    let block = |deltas: usize| {
+        let deltas = vec!["content_block_delta"; deltas];
+        [vec!["content_block_start"], deltas, vec!["content_block_stop"]].concat()
+    };
+    let expected = [
+        vec!["message_start"],
+        block(4),
+        block(2),
+        block(2),
+        vec!["message_delta", "message_stop"],
+    ];
+    assert_eq!(names, expected.concat());
+    assert!(text.contains(r#""stop_reason":"tool_use""#), "{text}");
+
+    let whole = turn.render(Some(Endpoint::Messages), false);
+    let message: Value = serde_json::from_slice(&whole.chunks.concat()).unwrap();
+    assert!(!whole.streamed);
+    let call =
+        json!({"type": "tool_use", "id": "toolu_2", "name": "glob", "input": {"pattern": "*"}});
+    assert_eq!(message["content"][2], call);
+    assert_eq!(message["usage"]["input_tokens"], 10);
 }

@@ -47,7 +47,7 @@ impl CapturedRequest {
         raw: Bytes,
     ) -> Self {
         let (path, query) = split_target(target);
-        let endpoint = path.rsplit_once(':').and_then(|(_, action)| Endpoint::of(action));
+        let endpoint = Endpoint::of(path);
         Self {
             method,
             path: path.to_owned(),

@@ -30,8 +30,9 @@ pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     // A client that disconnects between requests or sends no HTTP leaves no request to record.
     while let Ok(Some(request)) = connection.read_request().await {
         let endpoint = request.endpoint;
+        let is_streamed = request.body["stream"] == true;
         let (number, reply) = shared.take_reply(&request);
-        match connection.answer(&reply.render(endpoint)).await {
+        match connection.answer(&reply.render(endpoint, is_streamed)).await {
             Outcome::Complete => {}
             Outcome::ClientGone => return shared.mark_aborted(number),
             Outcome::Ended => return,

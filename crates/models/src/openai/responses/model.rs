@@ -10,7 +10,7 @@ use pollux_protocol::{
 use serde_json::{Map, Value};
 
 use super::super::frame::FrameCache;
-use super::super::model::{JSON_ATTEMPTS, limits, narrowed, tool_choice};
+use super::super::model::{JSON_ATTEMPTS, limits, permitted_tools, tool_choice};
 use super::super::service::Service;
 use super::answer::{Answer, Reading};
 use super::items::Shape;
@@ -176,7 +176,7 @@ impl Model for ResponsesModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let request = narrowed(&request, false);
+        let request = permitted_tools(&request, false);
         loop {
             match self.attempt(&request, &cancel).await {
                 Err(error) if self.can_repeat(&request, &error) => {}
