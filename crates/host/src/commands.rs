@@ -40,7 +40,10 @@ mod table;
 mod tasks;
 mod tools;
 
-use columns::{fields, joined_list, table_of};
+use columns::{fields, joined_list};
+
+pub(crate) use columns::table_of;
+pub(crate) use stats::grouped;
 
 pub use permissions::set_trust;
 pub use table::{Availability, GEMINI_COMMANDS, GeminiCommand, PlannedPart, needs_a_screen};

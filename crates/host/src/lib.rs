@@ -26,6 +26,7 @@ mod host;
 mod idle;
 mod left_behind;
 mod memory;
+mod model_table;
 mod models;
 mod opening;
 mod options;
@@ -52,6 +53,7 @@ pub use answer_schema::OutputSchema;
 pub use closing::{RESTARTED, notice_text};
 pub use host::Host;
 pub use left_behind::revert_left_behind;
+pub use model_table::{model_json, model_table};
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_mcp::{
     Authorization, OAuthError, Probed, ProbedStep, ServerConfig, SignInUser, Unreachable,

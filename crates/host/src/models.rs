@@ -6,7 +6,7 @@ use pollux_config::{Loaded, Places, names as variables};
 use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
 use pollux_net::RequestTrace;
-use pollux_protocol::{Models, SessionFailure, SessionRequest};
+use pollux_protocol::{ModelListing, Models, SessionFailure, SessionRequest};
 
 use crate::setup::{Setup, SetupInput};
 
@@ -44,12 +44,18 @@ impl Setup {
         pollux_models::is_undecided(&self.models_options())
     }
 
+    /// Returns the models that are available with the present credentials, and those of servers on
+    /// this machine.
+    pub async fn available_models(&self) -> Vec<ModelListing> {
+        pollux_models::list(&self.models_options()).await
+    }
+
     /// Returns the model servers on this machine.
     pub(crate) async fn local_servers(&self) -> Vec<LocalServer> {
         local::discover(&local::ports(&self.loaded.environment)).await
     }
 
-    fn models_options(&self) -> ModelsOptions {
+    pub(crate) fn models_options(&self) -> ModelsOptions {
         options(&self.input, &self.loaded, &self.places, self.model.clone())
     }
 }

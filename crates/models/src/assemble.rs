@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pollux_config::{AuthType, select_auth_type};
-use pollux_protocol::{ModelError, ModelErrorKind, Models};
+use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
 use crate::auth::{self, SignInContext};
 use crate::catalog::{self, GEMINI, Vendor};
@@ -11,6 +11,7 @@ use crate::configs::ModelConfigs;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
+use crate::prices::PriceBook;
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
 use crate::route::{Defaults, Route, route};
@@ -42,6 +43,16 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
         options.record.as_ref().map(|path| ResponseRecorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
     Ok(Arc::new(ModelList::new(source, configs, recorder, options.prices.clone())))
+}
+
+/// Returns the models that are available with the present credentials, and those of servers on this
+/// machine. No request leaves this machine. Also for a configuration for which [`assemble`] fails.
+pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
+    let configs = Arc::new(ModelConfigs::new(options.settings.value("modelConfigs")));
+    let services = Services::new(Wiring::new(options), configs, sign_in(options));
+    // An unreadable table is reported when a money limit needs it.
+    let own = options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
+    services.list(&own.unwrap_or_default()).await
 }
 
 /// True if the configuration does not determine a vendor: no sign-in is chosen, no key is set, and

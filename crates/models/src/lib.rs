@@ -64,7 +64,7 @@ mod tool_schema;
 mod wiring;
 
 pub use anthropic::decode_messages_stream;
-pub use assemble::{assemble, is_undecided, sign_in_notice, undecided};
+pub use assemble::{assemble, is_undecided, list, sign_in_notice, undecided};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};
 pub use options::{ModelsOptions, ReplaySource};

@@ -15,6 +15,7 @@ mod hooks;
 mod input;
 mod inspection;
 mod mcp;
+mod models;
 mod policy;
 mod process;
 mod process_memory;
@@ -58,6 +59,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Config(arguments) => config::run(&process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
         Subcommand::Mcp(arguments) => program::mcp(process, &arguments),
+        Subcommand::Models(arguments) => program::models(process, arguments),
         Subcommand::Policy(arguments) => program::policy(&process, &arguments),
         Subcommand::Prompt(arguments) => program::prompt(&process, arguments),
         Subcommand::Sandbox(arguments) => program::sandbox(&process, &arguments),

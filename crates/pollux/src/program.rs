@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, DemoArguments, McpArguments, McpVerb, PolicyArguments, PromptArguments,
-    SandboxArguments,
+    Arguments, DemoArguments, McpArguments, McpVerb, ModelsArguments, PolicyArguments,
+    PromptArguments, SandboxArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -34,6 +34,16 @@ pub(crate) fn mcp(process: Process, arguments: &McpArguments) -> ExitCode {
         }
         let (text, code) = crate::mcp::answer(&process, arguments).await;
         print(&text, code).await
+    })
+}
+
+/// Runs `models`: lists the models that can be used.
+pub(crate) fn models(process: Process, arguments: ModelsArguments) -> ExitCode {
+    in_runtime(async move {
+        match crate::models::answer(&process, &arguments).await {
+            Ok(text) => print(&text, 0).await,
+            Err(failure) => fail(None, &failure, None).await,
+        }
     })
 }
 

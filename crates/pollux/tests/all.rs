@@ -60,6 +60,7 @@ mod suite {
     mod mcp_server;
     mod memory;
     mod messages_api;
+    mod models;
     mod network;
     mod next_speaker;
     mod overflow;

@@ -40,6 +40,9 @@ _pollux() {
             pollux,mcp)
                 cmd="pollux__subcmd__mcp"
                 ;;
+            pollux,models)
+                cmd="pollux__subcmd__models"
+                ;;
             pollux,policy)
                 cmd="pollux__subcmd__policy"
                 ;;
@@ -115,6 +118,9 @@ _pollux() {
             pollux__subcmd__mcp,test)
                 cmd="pollux__subcmd__mcp__subcmd__test"
                 ;;
+            pollux__subcmd__models,list)
+                cmd="pollux__subcmd__models__subcmd__list"
+                ;;
             pollux__subcmd__policy,explain)
                 cmd="pollux__subcmd__policy__subcmd__explain"
                 ;;
@@ -140,7 +146,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo config hooks hook mcp policy prompt sandbox trust completions man help version"
+            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo config hooks hook mcp models policy prompt sandbox trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -727,6 +733,34 @@ _pollux() {
             ;;
         pollux__subcmd__mcp__subcmd__test)
             opts="-d -h --json --skip-trust --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__models)
+            opts="-h --help list"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__models__subcmd__list)
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

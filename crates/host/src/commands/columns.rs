@@ -9,7 +9,7 @@ pub(super) fn fields<'a, V: AsRef<str>>(rows: impl IntoIterator<Item = (&'a str,
 }
 
 /// Returns a table. The first column is aligned to the left, all others to the right.
-pub(super) fn table_of(rows: &[Vec<String>]) -> String {
+pub(crate) fn table_of(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));

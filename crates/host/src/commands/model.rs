@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use pollux_config::{FileScope, names as variables};
+use pollux_models::ModelsOptions;
 use pollux_models::catalog::model_names;
 use pollux_protocol::{
     Command, CommandContext, CommandError, Op, QuestionChoice, QuestionOutcome, QuestionSubject,
@@ -9,10 +10,12 @@ use pollux_protocol::{
 };
 
 use super::{continuations, settings};
+use crate::model_table::model_table;
 use crate::settings_files::SettingsFiles;
 use crate::setup::Setup;
 
-const USAGE: &str = "Usage: /model NAME, /model manage, or /model set NAME [--persist]";
+const USAGE: &str =
+    "Usage: /model NAME, /model list, /model manage, or /model set NAME [--persist]";
 
 /// `/model`, with the names that the settings define.
 pub(super) struct Model {
@@ -22,6 +25,8 @@ pub(super) struct Model {
     pub(super) configured: Vec<String>,
     /// True if the requests go to a service whose models are not known, such as a gateway.
     pub(super) has_other_models: bool,
+    /// Options of the models, for their list.
+    pub(super) options: ModelsOptions,
 }
 
 impl Model {
@@ -84,6 +89,7 @@ impl Model {
             configured: objects.flat_map(|object| object.keys().cloned()).collect(),
             has_other_models: variables.into_iter().any(is_set)
                 || setup.input.options.replay.is_some(),
+            options: setup.models_options(),
         }
     }
 }
@@ -99,7 +105,7 @@ impl Command for Model {
     }
 
     fn arguments(&self) -> Option<&str> {
-        Some("[NAME|manage|set NAME [--persist]]")
+        Some("[NAME|list|manage|set NAME [--persist]]")
     }
 
     async fn complete(&self, partial: &str) -> Vec<String> {
@@ -107,7 +113,7 @@ impl Command for Model {
             let fitting = model_names().filter(|known| known.starts_with(name));
             return fitting.map(|known| format!("set {known}")).collect();
         }
-        let verbs = ["manage", "set"].map(str::to_owned);
+        let verbs = ["list", "manage", "set"].map(str::to_owned);
         continuations(partial, model_names().chain(verbs))
     }
 
@@ -124,9 +130,13 @@ impl Command for Model {
         let (name, is_saved) = match words[..] {
             [] => {
                 context.say(format!(
-                    "Model: {}\nTo use another: /model NAME. The Tab key lists names.",
+                    "Model: {}\nTo use another: /model NAME. The Tab key and /model list list names.",
                     context.session.model
                 ));
+                return Ok(None);
+            }
+            ["list"] => {
+                context.say(model_table(&pollux_models::list(&self.options).await));
                 return Ok(None);
             }
             ["manage"] => match self.choose(&context).await {
@@ -162,7 +172,23 @@ mod tests {
         let environment = Environment::from_pairs([("HOME", "/nosuch")]);
         let places = Places::new(&environment);
         let files = SettingsFiles { environment, places, cwd: "/nosuch".into(), skip_trust: false };
-        Model { files, configured: vec!["mine".to_owned()], has_other_models }
+        let options = ModelsOptions {
+            settings: pollux_config::Settings::defaults(),
+            environment: Environment::from_pairs([
+                ("GEMINI_API_KEY", "k"),
+                ("POLLUX_LOCAL_PORTS", ""),
+            ]),
+            user_settings: "/nosuch".into(),
+            cwd: "/nosuch".into(),
+            http: None,
+            trace: None,
+            replay: None,
+            record: None,
+            prices: None,
+            startup_model: "auto".to_owned(),
+            client: "cli".to_owned(),
+        };
+        Model { files, configured: vec!["mine".to_owned()], has_other_models, options }
     }
 
     #[tokio::test]
@@ -188,6 +214,15 @@ mod tests {
         }
         let typo = trace_command(&model(false), "flahs").await.end.unwrap_err();
         assert!(typo.to_string().contains("Did you mean flash?"), "{typo}");
+    }
+
+    #[tokio::test]
+    async fn the_models_are_listed_with_what_is_known_of_them() {
+        let trace = trace_command(&model(false), "list").await;
+        assert!(trace.end.is_ok() && trace.ops.is_empty());
+        let list = trace.output.join("\n");
+        assert!(list.starts_with("NAME ") && list.contains("\ngemini-2.5-pro "), "{list}");
+        assert!(!list.contains("openai/"), "there is no key for it: {list}");
     }
 
     #[tokio::test]

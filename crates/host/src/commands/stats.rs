@@ -202,7 +202,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// Formats a number with commas: `1,024`.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -7,7 +7,7 @@ use super::line::Line;
 
 /// Subcommands of other agents, each with what Pollux offers instead. Refused if they are the only
 /// word of a line.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 15] = [
     ("acp", ""),
     ("agents", ""),
     ("apply", ""),
@@ -19,7 +19,6 @@ const WORDS: [(&str, &str); 16] = [
         "Keys are read from the environment, such as GEMINI_API_KEY, and from ~/.gemini/.env.",
     ),
     ("logout", "Keys are read from the environment and from ~/.gemini/.env."),
-    ("models", "In a conversation, /model and the Tab key list models."),
     ("resume", "Use --resume."),
     ("review", ""),
     ("run", "Use --prompt for a headless run."),

@@ -26,6 +26,7 @@ use super::demo::DemoArguments;
 use super::hooks::HooksArguments;
 use super::line::{Line, Table};
 use super::mcp::{self, McpArguments};
+use super::models::ModelsArguments;
 use super::policy::PolicyArguments;
 use super::prompt::PromptArguments;
 use super::sandbox::SandboxArguments;
@@ -39,6 +40,7 @@ pub(crate) enum Subcommand {
     Config(ConfigArguments),
     Hooks(HooksArguments),
     Mcp(McpArguments),
+    Models(ModelsArguments),
     Policy(PolicyArguments),
     Prompt(PromptArguments),
     Sandbox(SandboxArguments),

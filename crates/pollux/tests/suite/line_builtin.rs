@@ -30,7 +30,7 @@ fn commands_that_show_something() {
         &talk,
         &[
             ("/help", "  show tokens, cost, calls and times"),
-            ("/help /model", "/model [NAME|manage|set NAME [--persist]]\n"),
+            ("/help /model", "/model [NAME|list|manage|set NAME [--persist]]\n"),
             ("/help usage", "Other names: /usage"),
             ("/help hooks", "/hooks enable NAME   "),
             ("/help nosuch", "Error: Unknown command: /nosuch."),
@@ -184,7 +184,8 @@ fn a_model_is_chosen_and_saved() {
     talk_through(
         &talk,
         &[
-            ("/model set", "Error: Usage: /model NAME, /model manage, or /model set NAME"),
+            ("/model set", "Error: Usage: /model NAME, /model list, /model manage, or /model set"),
+            ("/model list", "NAME "),
             ("/model set gemini-2.5-flash", "Model: gemini-2.5-flash"),
             ("/model set gemini-2.5-pro --persist", "model.name = \"gemini-2.5-pro\" saved in "),
         ],
