@@ -51,15 +51,10 @@ impl AuthType {
             Self::Other(name) => name,
         }
     }
-
-    /// Returns false for a known method that Pollux cannot use yet.
-    pub fn is_supported(&self) -> bool {
-        !matches!(self, Self::OauthPersonal | Self::VertexAi | Self::ComputeDefaultCredentials)
-    }
 }
 
-/// Returns the authentication method that a run uses: the requested one, or the key if Pollux does
-/// not support the requested method and the settings do not enforce a method.
+/// Returns the authentication method that a run uses: the requested one, or the key if the
+/// requested method lacks what it needs and the settings do not enforce a method.
 pub fn select_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
     match replaced_auth_type(settings, environment) {
         Some(_) => Some(AuthType::GeminiApiKey),
@@ -71,8 +66,31 @@ pub fn select_auth_type(settings: &AuthSettings, environment: &Environment) -> O
 pub fn replaced_auth_type(settings: &AuthSettings, environment: &Environment) -> Option<AuthType> {
     let has_key = environment.get(names::GEMINI_API_KEY).is_some_and(|key| !key.trim().is_empty());
     requested_auth_type(settings, environment).filter(|requested| {
-        has_key && settings.enforced_type.is_none() && !requested.is_supported()
+        has_key && settings.enforced_type.is_none() && !is_equipped(requested, environment)
     })
+}
+
+/// True if the environment has what a method needs. A Google sign-in that nothing in the
+/// environment speaks of is often the rest of an account that Google no longer serves.
+fn is_equipped(method: &AuthType, environment: &Environment) -> bool {
+    let has = |name| environment.non_empty(name).is_some();
+    match method {
+        AuthType::VertexAi => {
+            has(names::GOOGLE_API_KEY)
+                || (has(names::GOOGLE_CLOUD_PROJECT) && has(names::GOOGLE_CLOUD_LOCATION))
+        }
+        AuthType::OauthPersonal => {
+            has(names::GOOGLE_CLOUD_PROJECT)
+                || has(names::GOOGLE_CLOUD_PROJECT_ID)
+                || has(names::GOOGLE_CLOUD_ACCESS_TOKEN)
+                || has(names::POLLUX_GOOGLE_OAUTH_CLIENT_ID)
+        }
+        AuthType::ComputeDefaultCredentials => {
+            environment.is_true(names::CLOUD_SHELL)
+                || environment.is_true(names::GEMINI_CLI_USE_COMPUTE_ADC)
+        }
+        AuthType::GeminiApiKey | AuthType::Gateway | AuthType::Other(_) => true,
+    }
 }
 
 /// Returns the authentication method that the settings select, otherwise that of the first variable

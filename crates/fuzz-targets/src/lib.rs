@@ -22,6 +22,7 @@ targets! {
     consent_file,
     context_imports,
     edit_matcher,
+    google_file,
     hook_output,
     html_to_markdown,
     ignore_rules,

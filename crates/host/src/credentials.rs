@@ -3,11 +3,12 @@
 use pollux_config::names as variables;
 
 /// Variables of the Gemini API, which commands do not receive.
-const GEMINI: [&str; 4] = [
+const GEMINI: [&str; 5] = [
     variables::GEMINI_API_KEY,
     variables::GOOGLE_API_KEY,
     variables::GOOGLE_CLOUD_ACCESS_TOKEN,
     variables::GEMINI_CLI_CUSTOM_HEADERS,
+    variables::POLLUX_GOOGLE_OAUTH_CLIENT_SECRET,
 ];
 
 /// Variables of vendors that are not in the catalog, for other agents and for libraries.

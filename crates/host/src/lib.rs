@@ -21,6 +21,7 @@ mod consent;
 mod credentials;
 mod custom_commands;
 mod discovery;
+mod google_sign_in;
 pub mod hooks;
 mod host;
 mod idle;
@@ -51,6 +52,7 @@ mod tools;
 
 pub use answer_schema::OutputSchema;
 pub use closing::{RESTARTED, notice_text};
+pub use google_sign_in::GoogleSignInError;
 pub use host::Host;
 pub use left_behind::revert_left_behind;
 pub use model_table::{model_json, model_table};
@@ -58,8 +60,8 @@ pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_mcp::{
     Authorization, OAuthError, Probed, ProbedStep, ServerConfig, SignInUser, Unreachable,
 };
-pub use pollux_models::ReplaySource;
 pub use pollux_models::catalog::model_names;
+pub use pollux_models::{ReplaySource, SignInReport, SignInWay};
 pub use preview::PromptPreview;
 pub use rules::{problem_notices, unknown_tools};
 pub use servers::{Configured, Enablement, StartPermission};

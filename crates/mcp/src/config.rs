@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::google::GoogleAccess;
 use crate::oauth::OAuthSettings;
 
 /// Time limit of connecting and of each call, if the entry sets none (as in Gemini CLI).
@@ -30,6 +31,8 @@ pub struct ServerConfig {
     pub exclude: Vec<String>,
     /// Settings of signing in to the server.
     pub oauth: OAuthSettings,
+    /// Google credentials that sign requests to the server, instead of signing in to it.
+    pub google: Option<GoogleAccess>,
 }
 
 /// Address of a server.
@@ -84,6 +87,8 @@ impl ServerConfig {
         let Some(endpoint) = endpoint(entry)? else {
             return Ok(None);
         };
+        let oauth = OAuthSettings::read(entry)?;
+        let google = GoogleAccess::read(entry, endpoint.remote(), &oauth)?;
         let timeout = entry.get("timeout").and_then(Value::as_f64).filter(|limit| *limit > 0.0);
         let given = timeout.map(|limit| Duration::try_from_secs_f64(limit / 1000.0));
         Ok(Some(Self {
@@ -94,7 +99,8 @@ impl ServerConfig {
             description: text(entry, "description").map(str::to_owned),
             include: entry.get("includeTools").map(texts),
             exclude: entry.get("excludeTools").map(texts).unwrap_or_default(),
-            oauth: OAuthSettings::read(entry)?,
+            oauth,
+            google,
         }))
     }
 
@@ -110,6 +116,7 @@ impl ServerConfig {
             include: None,
             exclude: Vec::new(),
             oauth: OAuthSettings::default(),
+            google: None,
         }
     }
 

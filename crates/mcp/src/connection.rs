@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Remote, ServerAddress, ServerConfig};
 use crate::elicitation::Elicitation;
 use crate::handler::{Handler, LogSink, Roots, ServerLists};
-use crate::http::{HttpConnection, HttpFailure};
+use crate::http::{HttpConnection, HttpFailure, Signer};
 use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
 use crate::oauth::{Authorization, ServerTokens};
@@ -385,8 +385,16 @@ fn http_connection(
             .ok_or_else(|| ConnectError::Failed(format!("the header {name:?} is not valid")))?;
         headers.insert(name, value);
     }
-    let tokens = Arc::new(ServerTokens::new(&surroundings.authorization, config, remote));
-    Ok(HttpConnection::new(client, headers, tokens, CancellationToken::new()))
+    let authorization = &surroundings.authorization;
+    let signer = match &config.google {
+        Some(google) => {
+            let authoriser = google.authoriser(authorization.google());
+            let failed = |error: pollux_net::Error| ConnectError::Failed(error.to_string());
+            Signer::Google(authoriser.map_err(failed)?)
+        }
+        None => Signer::User(Arc::new(ServerTokens::new(authorization, config, remote))),
+    };
+    Ok(HttpConnection::new(client, headers, signer, CancellationToken::new()))
 }
 
 /// Returns the error of a handshake over HTTP, without the SDK's words around it.

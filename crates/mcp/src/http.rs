@@ -11,7 +11,7 @@ use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use pollux_net::{HttpClient, HttpRequest, Response};
+use pollux_net::{Authoriser, HttpClient, HttpRequest, Renewal, Response, StatusError};
 use pollux_protocol::plain_text::one_line;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
@@ -75,6 +75,15 @@ pub(crate) enum HttpFailure {
     Address(String),
 }
 
+/// Signer of the requests to one server.
+#[derive(Clone)]
+pub(crate) enum Signer {
+    /// Token of the user who signed in to the server, if there is one.
+    User(Arc<ServerTokens>),
+    /// Google credentials.
+    Google(Arc<dyn Authoriser>),
+}
+
 /// HTTP connection to one server.
 #[derive(Clone)]
 pub(crate) struct HttpConnection {
@@ -82,8 +91,8 @@ pub(crate) struct HttpConnection {
     /// Headers from the settings.
     headers: HeaderMap,
     reader: Reader,
-    /// Token of the user, which is sent with every request.
-    tokens: Arc<ServerTokens>,
+    /// Signer of every request.
+    signer: Signer,
     /// Ends all requests.
     cancel: CancellationToken,
 }
@@ -97,10 +106,10 @@ impl HttpConnection {
     pub(crate) fn new(
         client: HttpClient,
         headers: HeaderMap,
-        tokens: Arc<ServerTokens>,
+        signer: Signer,
         cancel: CancellationToken,
     ) -> Self {
-        Self { client, headers, reader: Reader::default(), tokens, cancel }
+        Self { client, headers, reader: Reader::default(), signer, cancel }
     }
 
     /// Returns the reader for the server's messages.
@@ -124,7 +133,10 @@ impl HttpConnection {
         for (name, value) in headers {
             request.headers.extend(name.map(|name| (name, value)));
         }
-        let tokens = &self.tokens;
+        let tokens = match &self.signer {
+            Signer::User(tokens) => tokens,
+            Signer::Google(authoriser) => return self.send_as(request, &**authoriser).await,
+        };
         let mut is_repeated = false;
         loop {
             let token = tokens.header().await?;
@@ -144,6 +156,37 @@ impl HttpConnection {
             } else {
                 HttpFailure::Unauthorized(server)
             });
+        }
+    }
+
+    /// Sends a request that is signed with Google credentials, and once more with other ones if the
+    /// server rejects them.
+    async fn send_as(
+        &self,
+        request: HttpRequest,
+        authoriser: &dyn Authoriser,
+    ) -> Result<Response, HttpFailure> {
+        let mut is_repeated = false;
+        loop {
+            let headers = authoriser.authorise(&request).await?;
+            let mut signed = request.clone();
+            for (name, value) in &headers {
+                signed.headers.insert(name, value.clone());
+            }
+            let response = self.client.execute(signed, &self.cancel).await?;
+            if response.status() != StatusCode::UNAUTHORIZED || is_repeated {
+                return Ok(response);
+            }
+            let refusal = StatusError {
+                host: request.url.host_str().unwrap_or_default().to_owned(),
+                status: response.status(),
+                headers: response.headers().clone(),
+                body: Bytes::new(),
+            };
+            if authoriser.refused(&headers, &refusal).await? == Renewal::Unchanged {
+                return Ok(response);
+            }
+            is_repeated = true;
         }
     }
 

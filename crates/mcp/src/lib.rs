@@ -14,6 +14,7 @@
 //! | `requests` | questions and requests of a server from bytes, for fuzzing |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `oauth` | [`Authorization`]: signing in to servers, and their tokens |
+//! | `google` | Google credentials for a server |
 //! | `prompts` | a server's prompt as a slash command |
 //! | `resources`, `resource_tools` | contents of resources, for prompts and for models |
 //! | `servers` | [`Servers`]: all servers of a session, started in the background |
@@ -31,6 +32,7 @@
 mod config;
 mod connection;
 mod elicitation;
+mod google;
 mod handler;
 mod http;
 mod incoming;
@@ -52,12 +54,13 @@ mod tool;
 mod trial;
 
 pub use config::{ServerAddress, ServerConfig};
+pub use google::GoogleAccess;
 pub use handler::CallProgress;
 pub use incoming::read_message;
 pub use names::{qualified_name, sanitized};
 pub use oauth::{
     Authorization, AuthorizationOptions, CallbackSettings, OAuthError, OAuthReading, OAuthSettings,
-    SignInUser, read_oauth,
+    SignInCode, SignInPage, SignInUser, read_oauth, sign_in_code,
 };
 pub use prompts::ServerPrompt;
 pub use requests::{RequestReading, read_request};

@@ -11,6 +11,7 @@
 //! | `registration` | registration of Pollux as a client |
 //! | `redirect` | answer of the authorization server in the address of the redirect (pure) |
 //! | `callback` | local listener to which the browser is redirected |
+//! | `code` | sign-in at a service that is no MCP server |
 //! | `token` | exchange of a code, and renewal of a token |
 //! | `reading` | everything that is read from servers, for fuzzing (pure) |
 //! | `sign_in` | the steps from a server to a stored token |
@@ -23,11 +24,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pollux_net::google::GoogleSetup;
 use pollux_net::{ClientOptions, CredentialError, CredentialStore, StoredCredentials};
 use pollux_protocol::plain_text::visible;
 
 mod callback;
 mod challenge;
+mod code;
 mod discovery;
 mod fetch;
 mod metadata;
@@ -41,6 +44,7 @@ mod tokens;
 
 pub use callback::CallbackSettings;
 pub(crate) use challenge::Challenge;
+pub use code::{SignInCode, SignInPage, sign_in_code};
 pub use reading::{OAuthReading, read_oauth};
 pub use settings::OAuthSettings;
 pub use sign_in::SignInUser;
@@ -83,6 +87,8 @@ pub struct AuthorizationOptions {
     pub client: ClientOptions,
     /// Settings of the listener for the browser.
     pub callback: CallbackSettings,
+    /// Places of Google credentials.
+    pub google: GoogleSetup,
     /// Address of a document that describes Pollux as a client (Client ID Metadata Document), as
     /// the user wrote it.
     pub client_document: Option<String>,
@@ -109,6 +115,11 @@ impl Authorization {
     /// Creates the sign-ins with the credentials of this store. Reads nothing yet.
     pub fn new(store: CredentialStore, options: AuthorizationOptions) -> Arc<Self> {
         Arc::new(Self { store, options, refusals: Mutex::default() })
+    }
+
+    /// Returns the places of Google credentials.
+    pub(crate) fn google(&self) -> GoogleSetup {
+        self.options.google.clone()
     }
 
     /// Returns the message for a server that wants the user to sign in.

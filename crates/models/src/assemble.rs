@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pollux_config::{AuthType, select_auth_type};
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
-use crate::auth::{self, SignInContext};
-use crate::catalog::{self, GEMINI, Vendor};
+use crate::auth::{self, SignInContext, SignInReport};
+use crate::catalog::{self, CODE_ASSIST, GEMINI, SignIn, VERTEX, Vendor};
 use crate::configs::ModelConfigs;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
@@ -16,6 +16,7 @@ use crate::record::ResponseRecorder;
 use crate::replay::Replay;
 use crate::route::{Defaults, Route, route};
 use crate::services::Services;
+use crate::vertex;
 use crate::wiring::Wiring;
 
 /// Creates the models. Cheap: certificates are loaded on a separate thread, and the network is not
@@ -76,18 +77,24 @@ pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
     (options.replay.is_none() && startup.is_gemini_api()).then_some(notice)
 }
 
+/// Explains which sign-in a run uses, and why not another one.
+pub async fn sign_in_report(options: &ModelsOptions) -> SignInReport {
+    auth::report(&sign_in(options), default_vendor(options)).await
+}
+
 /// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires
 /// a key, the key must be set. A key for another vendor that can be the only one is sufficient too.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
-    if default_vendor(options).is_some_and(|id| id != GEMINI) {
+    let is_other = |id| catalog::vendor(id).is_ok_and(|vendor| vendor.sign_in == SignIn::Key);
+    if default_vendor(options).is_some_and(is_other) {
         return Ok(());
     }
-    let SignInContext { settings, environment, user_settings } = &sign_in(options);
-    let chosen = auth::select(settings, environment, user_settings)?;
-    if chosen == AuthType::GeminiApiKey {
-        auth::key(&chosen, environment)?;
+    let context = sign_in(options);
+    match auth::select(&context)? {
+        AuthType::GeminiApiKey => auth::key(&context).map(drop),
+        AuthType::VertexAi => vertex::check(&context.environment),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn sign_in(options: &ModelsOptions) -> SignInContext {
@@ -95,20 +102,24 @@ fn sign_in(options: &ModelsOptions) -> SignInContext {
         settings: options.settings.auth(),
         environment: options.environment.clone(),
         user_settings: options.user_settings.clone(),
+        routing: vertex::routing(&options.settings),
     }
 }
 
 /// Returns the vendor that is used when the model name does not determine one; `None` when nothing
 /// is configured. Any sign-in to Google takes precedence over a key for another vendor.
 fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
+    let environment = &options.environment;
     let mut alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
-    match select_auth_type(&options.settings.auth(), &options.environment) {
+    match select_auth_type(&options.settings.auth(), environment) {
         Some(AuthType::Other(name)) => {
             Some(alone.find(|vendor| vendor.id == name).map_or(GEMINI, |vendor| &vendor.id))
         }
+        Some(AuthType::VertexAi) => Some(VERTEX),
+        Some(AuthType::OauthPersonal | AuthType::ComputeDefaultCredentials) => Some(CODE_ASSIST),
         Some(_) => Some(GEMINI),
         None => {
-            let is_set = |name: &String| options.environment.non_empty(name).is_some();
+            let is_set = |name: &String| environment.non_empty(name).is_some();
             let is_configured = |vendor: &&Vendor| {
                 vendor.credential_variables().chain(&vendor.base_url_variable).any(is_set)
             };
@@ -147,8 +158,7 @@ fn services(
 
 /// Returns the error of a run without a sign-in to Google.
 fn not_signed_in(options: &ModelsOptions) -> ModelError {
-    let SignInContext { settings, environment, user_settings } = &sign_in(options);
-    auth::select(settings, environment, user_settings).err().unwrap_or_else(|| {
+    auth::select(&sign_in(options)).err().unwrap_or_else(|| {
         let message = "Models of the Gemini API need GEMINI_API_KEY.";
         ModelError::new(ModelErrorKind::Auth, message)
     })

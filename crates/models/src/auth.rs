@@ -4,7 +4,7 @@
 //! module checks it and converts it to an [`Authoriser`]. Unlike in Gemini CLI, a key and a base
 //! URL together simply work, and a `gateway` is not refused without a terminal.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use http::HeaderName;
@@ -15,7 +15,16 @@ use pollux_net::{Authoriser, FixedCredentials};
 use pollux_protocol::{ModelError, ModelErrorKind};
 
 use crate::catalog::{SignIn, Vendor};
-use crate::endpoint::{custom_address, custom_headers, secret};
+use crate::endpoint::{Endpoint, custom_address, custom_headers, secret};
+
+mod google_cloud;
+mod report;
+mod stored;
+
+pub(crate) use google_cloud::project;
+pub(crate) use report::report;
+pub use report::{SignInReport, SignInWay};
+pub use stored::{FILE as GOOGLE_SIGN_IN, write_google_sign_in};
 
 /// Page where a key for the Gemini API can be obtained.
 pub(crate) const KEY_PAGE: &str = "https://aistudio.google.com/apikey";
@@ -29,29 +38,66 @@ const ANTHROPIC_KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) struct SignInContext {
     pub(crate) settings: AuthSettings,
     pub(crate) environment: Environment,
-    /// Path of the user's settings file, for messages.
+    /// Path of the user's settings file, for messages; stored sign-ins are in the same folder.
     pub(crate) user_settings: PathBuf,
+    /// Headers of requests to Vertex AI, from the settings.
+    pub(crate) routing: Vec<(String, String)>,
 }
 
-/// Returns the authoriser of a vendor. Opens nothing.
+impl SignInContext {
+    /// Returns the file with the sign-in to Google.
+    pub(crate) fn stored_sign_in(&self) -> PathBuf {
+        self.user_settings.with_file_name(stored::FILE)
+    }
+}
+
+/// Returns the authoriser of a vendor. Opens nothing: credentials that are not in the environment
+/// are searched for when the first request is signed.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: credentials are missing or cannot be sent, another sign-in method is
-/// enforced, or Pollux does not support the method.
+/// [`ModelErrorKind::Auth`]: credentials are missing or cannot be sent, or another sign-in method
+/// is enforced.
 pub(crate) fn authoriser(
     vendor: &Vendor,
     context: &SignInContext,
 ) -> Result<Arc<dyn Authoriser>, ModelError> {
-    let SignInContext { settings, environment, user_settings } = context;
-    let credentials = match vendor.sign_in {
-        SignIn::Google => {
-            let chosen = select(settings, environment, user_settings)?;
-            google(vendor, &key(&chosen, environment)?, environment)?
-        }
-        SignIn::Key => bearer(vendor, environment)?,
-        SignIn::Anthropic => anthropic(vendor, environment)?,
+    let environment = &context.environment;
+    Ok(match vendor.sign_in {
+        SignIn::Google => Arc::new(google(vendor, &key(context)?, environment)?),
+        SignIn::Vertex => google_cloud::vertex(vendor, context)?,
+        SignIn::CodeAssist => google_cloud::code_assist(context)?,
+        SignIn::Key => Arc::new(bearer(vendor, environment)?),
+        SignIn::Anthropic => Arc::new(anthropic(vendor, environment)?),
+    })
+}
+
+/// Checks that credentials are not sent over the internet without encryption. Keys may be sent to
+/// private networks, where gateways and model servers often have no certificate.
+///
+/// # Errors
+/// [`ModelErrorKind::Config`].
+pub(crate) fn check_address(
+    vendor: &Vendor,
+    endpoint: &Endpoint,
+    environment: &Environment,
+) -> Result<(), ModelError> {
+    if endpoint.base().scheme() == "https" || endpoint.is_loopback() {
+        return Ok(());
+    }
+    let sends_token = match vendor.sign_in {
+        SignIn::Google | SignIn::Key | SignIn::Anthropic => false,
+        SignIn::Vertex => crate::vertex::express_key(environment).is_none(),
+        SignIn::CodeAssist => true,
     };
-    Ok(Arc::new(credentials))
+    let sends_key = used_variable(vendor, environment).is_some();
+    if !sends_token && (!sends_key || endpoint.is_private()) {
+        return Ok(());
+    }
+    let source = vendor.base_url_variable.as_deref().unwrap_or("The address");
+    let message = format!(
+        "{source} is an http address, where credentials would be sent without encryption. Use https."
+    );
+    Err(ModelError::new(ModelErrorKind::Config, message))
 }
 
 /// Returns a key for Google in its own header and, if requested, also as a bearer token.
@@ -125,17 +171,13 @@ fn without_key(vendor: &Vendor, environment: &Environment) -> Result<FixedCreden
     )))
 }
 
-/// Returns the method of signing in to Google, checked against the enforced one. `user_settings` is
-/// the path shown in messages.
+/// Returns the method of signing in to Google, checked against the enforced one.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`]: no method is chosen, another method is enforced, or the name is
 /// unknown. Except for the missing key, the messages are those of Gemini CLI.
-pub(crate) fn select(
-    settings: &AuthSettings,
-    environment: &Environment,
-    user_settings: &Path,
-) -> Result<AuthType, ModelError> {
+pub(crate) fn select(context: &SignInContext) -> Result<AuthType, ModelError> {
+    let SignInContext { settings, environment, user_settings, .. } = context;
     let chosen = select_auth_type(settings, environment);
     let enforced = settings.enforced_type.as_deref();
     match (chosen, enforced) {
@@ -148,17 +190,18 @@ pub(crate) fn select(
         ))),
         (Some(AuthType::Other(_)), _) => Err(refused("Invalid auth method selected.")),
         (Some(chosen), Some(enforced)) if chosen != AuthType::from_name(enforced) => {
-            Err(refused(format!(
-                "The enforced authentication type is '{enforced}', but the current type is '{}'. Please re-authenticate with the correct type.",
-                chosen.as_str()
-            )))
+            Err(mismatch(enforced, &chosen))
         }
-        (Some(chosen), Some(_)) if !chosen.is_supported() => Err(refused(format!(
-            "The settings enforce {} (security.auth.enforcedType), which Pollux does not support yet.",
-            described(&chosen)
-        ))),
         (Some(chosen), _) => Ok(chosen),
     }
+}
+
+/// Returns the message of Gemini CLI for a method that is not the enforced one.
+fn mismatch(enforced: &str, current: &AuthType) -> ModelError {
+    let current = current.as_str();
+    refused(format!(
+        "The enforced authentication type is '{enforced}', but the current type is '{current}'. Please re-authenticate with the correct type."
+    ))
 }
 
 /// Returns the notice that a key is used instead of the requested sign-in method, if it is.
@@ -167,27 +210,29 @@ pub(crate) fn replacement_notice(
     environment: &Environment,
 ) -> Option<String> {
     let replaced = replaced_auth_type(settings, environment)?;
-    let (method, name) = (described(&replaced), replaced.as_str());
+    let (method, needed) = match &replaced {
+        AuthType::OauthPersonal => ("the Google sign-in", "GOOGLE_CLOUD_PROJECT is not set"),
+        AuthType::VertexAi => {
+            ("Vertex AI", "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are not both set")
+        }
+        AuthType::ComputeDefaultCredentials => {
+            ("the credentials of the machine", "GEMINI_CLI_USE_COMPUTE_ADC is not set")
+        }
+        other => (other.as_str(), "it is not complete"),
+    };
+    let name = replaced.as_str();
     Some(format!(
-        "The configuration selects {method} ({name}), which Pollux does not support yet. GEMINI_API_KEY is used instead."
+        "The configuration selects {method} ({name}), but {needed}. GEMINI_API_KEY is used instead."
     ))
 }
 
-/// Returns a description of a sign-in method that Pollux does not support.
-fn described(method: &AuthType) -> &str {
-    match method {
-        AuthType::OauthPersonal => "the Google sign-in",
-        AuthType::VertexAi => "Vertex AI",
-        AuthType::ComputeDefaultCredentials => "the credentials of the machine",
-        supported => supported.as_str(),
-    }
-}
-
-/// Returns the key for a sign-in method; empty for a gateway that needs no key.
+/// Returns the key for the Gemini API; empty for a gateway that needs no key.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: the key is missing, or Pollux does not support the method yet.
-pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String, ModelError> {
+/// [`ModelErrorKind::Auth`]: the key is missing, or a method for another service is selected.
+pub(crate) fn key(context: &SignInContext) -> Result<String, ModelError> {
+    let SignInContext { settings, environment, .. } = context;
+    let chosen = select(context)?;
     let key = environment.get(names::GEMINI_API_KEY).unwrap_or_default().trim().to_owned();
     let has_address = environment.non_empty(names::GOOGLE_GEMINI_BASE_URL).is_some();
     match chosen {
@@ -199,9 +244,12 @@ pub(crate) fn key(chosen: &AuthType, environment: &Environment) -> Result<String
         )),
         AuthType::GeminiApiKey | AuthType::Gateway => Ok(key),
         AuthType::OauthPersonal | AuthType::VertexAi | AuthType::ComputeDefaultCredentials => {
+            // The name of the model asks for the Gemini API: `gemini/NAME`.
+            if settings.enforced_type.is_none() && !key.is_empty() {
+                return Ok(key);
+            }
             Err(refused(format!(
-                "Pollux does not support {} yet. Get a Gemini API key at {KEY_PAGE} and set GEMINI_API_KEY. It is used whatever the settings select.",
-                described(chosen)
+                "Models of the Gemini API need GEMINI_API_KEY. Get a key at {KEY_PAGE}, or name the model without gemini/."
             )))
         }
         AuthType::Other(_) => Err(refused("Invalid auth method selected.")),

@@ -16,8 +16,10 @@ use crate::names;
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
 /// Id and file of each vendor.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 21] = [
     (GEMINI, include_str!("../catalog/gemini.json")),
+    (VERTEX, include_str!("../catalog/vertex.json")),
+    (CODE_ASSIST, include_str!("../catalog/code-assist.json")),
     (OPENAI, include_str!("../catalog/openai.json")),
     ("anthropic", include_str!("../catalog/anthropic.json")),
     ("openrouter", include_str!("../catalog/openrouter.json")),
@@ -40,6 +42,10 @@ const FILES: [(&str, &str); 19] = [
 
 /// Vendor that is used when no other is configured.
 pub(crate) const GEMINI: &str = "gemini";
+/// Vendor of the Gemini models in Google Cloud.
+pub(crate) const VERTEX: &str = "vertex";
+/// Vendor of the Gemini models for users who sign in to Google.
+pub(crate) const CODE_ASSIST: &str = "code-assist";
 
 /// Vendor of the dialect that most other vendors use.
 pub const OPENAI: &str = "openai";
@@ -143,11 +149,15 @@ pub enum SignIn {
     /// Sends the key as a bearer token.
     #[default]
     Key,
-    /// Uses the sign-in methods for Google that `security.auth` names.
+    /// Sends a key for the Gemini API, or none through a gateway.
     Google,
     /// Sends the key as `x-api-key`, and a token as a bearer token. A gateway also gets the key as
     /// a bearer token: newer clients send it like that.
     Anthropic,
+    /// Sends a key for Vertex AI, or a token of the user's Google credentials.
+    Vertex,
+    /// Sends a token of the user who signed in to Google, or of the machine.
+    CodeAssist,
 }
 
 /// Known properties of a model.

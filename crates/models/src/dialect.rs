@@ -23,6 +23,8 @@ pub(crate) struct Connection {
     pub(crate) configs: Arc<ModelConfigs>,
     /// Delays after unusable responses.
     pub(crate) content: Backoff,
+    /// Google Cloud project of the user, for services that work within one.
+    pub(crate) project: Option<String>,
     /// Local server of this connection, if the service runs on this machine.
     pub(crate) server: Option<LocalServer>,
 }

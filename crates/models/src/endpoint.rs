@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use pollux_config::Environment;
 use pollux_net::is_loopback;
 use pollux_protocol::{ModelError, ModelErrorKind};
-use url::Url;
+use url::{Host, Url};
 
 use crate::catalog::Vendor;
 use crate::openai;
@@ -81,8 +81,24 @@ impl Endpoint {
         rest.is_some_and(|rest| rest.ends_with('/'))
     }
 
+    /// True if the host has an address or a name that only private networks have.
+    pub(crate) fn is_private(&self) -> bool {
+        match self.base.host() {
+            Some(Host::Ipv4(address)) => address.is_private() || address.is_link_local(),
+            Some(Host::Ipv6(address)) => {
+                address.is_unique_local() || address.is_unicast_link_local()
+            }
+            Some(Host::Domain(name)) => {
+                let endings = [".local", ".internal", ".lan", ".home.arpa"];
+                !name.contains('.') || endings.iter().any(|ending| name.ends_with(ending))
+            }
+            None => false,
+        }
+    }
+
     /// Creates a request to a path below the address and its version, such as `chat/completions`.
-    /// Special characters in the path are escaped; a query in the address is kept.
+    /// Special characters in the path are escaped; a query in the address is kept. A path that
+    /// begins with a colon is a method of the version itself: `v1:method`.
     pub(crate) fn request(
         &self,
         method: http::Method,
@@ -92,9 +108,14 @@ impl Endpoint {
         let mut url = self.base.clone();
         // A base URL with a host always has a path.
         if let Ok(mut segments) = url.path_segments_mut() {
-            let version = self.version.iter().filter(|version| !self.has_version(version));
-            let version = version.flat_map(|version| version.split('/'));
-            segments.pop_if_empty().extend(version).extend(path.split('/'));
+            let version = self.version.as_deref().filter(|version| !self.has_version(version));
+            let version = version.unwrap_or_default();
+            let all = if path.starts_with(':') || version.is_empty() {
+                format!("{version}{path}")
+            } else {
+                format!("{version}/{path}")
+            };
+            segments.pop_if_empty().extend(all.split('/'));
         }
         pollux_net::HttpRequest { method, url, headers: self.headers.clone(), body }
     }

@@ -8,6 +8,7 @@ use pollux_protocol::{CancellationToken, Model as _, ModelError};
 use crate::dialect::{BuiltModel, Connection, DialectClient};
 use crate::names;
 
+mod code_assist;
 mod contents;
 mod embed;
 mod model;
@@ -21,8 +22,9 @@ pub use stream::decode_chunk;
 pub(crate) use contents::{PartsCache, Takes};
 pub(crate) use stream::write_grounding;
 
+use code_assist::CodeAssist;
 use model::GeminiModel;
-use refusal::GoogleRefusals;
+use refusal::{Access, GoogleRefusals};
 use request::Encodings;
 use service::Service;
 
@@ -31,9 +33,12 @@ pub(crate) const DIALECT: &str = "gemini";
 
 /// Creates a client.
 pub(crate) fn open(connection: Connection) -> Arc<dyn DialectClient> {
-    let refusals = Arc::new(GoogleRefusals { gateway: connection.endpoint.gateway() });
+    let access = Access::of(&connection.vendor);
+    let refusals = Arc::new(GoogleRefusals { gateway: connection.endpoint.gateway(), access });
     let encodings = Encodings::default();
-    Arc::new(GeminiClient(Arc::new(Service { connection, refusals, encodings })))
+    let code_assist =
+        (access == Access::CodeAssist).then(|| CodeAssist::new(connection.project.clone()));
+    Arc::new(GeminiClient(Arc::new(Service { connection, refusals, encodings, code_assist })))
 }
 
 struct GeminiClient(Arc<Service>);

@@ -8,6 +8,7 @@
 //! | [`catalog`] | vendors as data, one JSON file each: dialect, address, sign-in, limits, quirks |
 //! | `endpoint` | address of the requests to a vendor, and their headers except credentials |
 //! | `auth` | credentials for requests, and the errors when they are missing |
+//! | `vertex` | address of Vertex AI for a project and a region |
 //! | `dialect` | interface of every dialect |
 //! | `gemini` | Gemini API dialect: requests, streams, JSON responses, counts, embeddings |
 //! | `openai` | OpenAI's dialects, Chat Completions and Responses: the same functions |
@@ -61,10 +62,12 @@ mod thoughts;
 mod tool_names;
 mod tool_output;
 mod tool_schema;
+mod vertex;
 mod wiring;
 
 pub use anthropic::decode_messages_stream;
-pub use assemble::{assemble, is_undecided, list, sign_in_notice, undecided};
+pub use assemble::{assemble, is_undecided, list, sign_in_notice, sign_in_report, undecided};
+pub use auth::{GOOGLE_SIGN_IN, SignInReport, SignInWay, write_google_sign_in};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};
 pub use options::{ModelsOptions, ReplaySource};

@@ -18,7 +18,7 @@ use crate::names;
 use crate::prices::{LOCAL, PriceBook};
 use crate::route::Route;
 use crate::wiring::Wiring;
-use crate::{anthropic, gemini, openai};
+use crate::{anthropic, gemini, openai, vertex};
 
 /// Function that creates a client of a dialect.
 type Open = fn(Connection) -> Arc<dyn DialectClient>;
@@ -139,7 +139,7 @@ impl Services {
         let Some(enforced) = self.sign_in.settings.enforced_type.as_deref() else { return Ok(()) };
         if let Route::Vendor { id, .. } = route {
             let vendor = catalog::vendor(id)?;
-            if vendor.sign_in == SignIn::Google || (vendor.stands_alone && vendor.id == enforced) {
+            if vendor.sign_in != SignIn::Key || (vendor.stands_alone && vendor.id == enforced) {
                 return Ok(());
             }
         }
@@ -176,6 +176,9 @@ impl Services {
         if let Some(server) = &server {
             vendor.base_url = server.base_url();
         }
+        if vendor.sign_in == SignIn::Vertex {
+            vertex::place(&mut vendor, &self.sign_in);
+        }
         let wanted = dialect(&vendor, &self.sign_in.environment)?;
         let (_, open) = DIALECTS
             .iter()
@@ -189,6 +192,7 @@ impl Services {
         let Wiring { startup_model, user_agent, content, .. } = &self.wiring;
         let agent = user_agent.naming(startup_model);
         let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, agent)?;
+        auth::check_address(&vendor, &endpoint, &self.sign_in.environment)?;
         let direct = endpoint.is_loopback() && vendor.dialect == local::DIALECT;
         let exchange = self.wiring.exchange(endpoint.base(), direct, authoriser)?;
         let client = open(Connection {
@@ -198,6 +202,7 @@ impl Services {
             exchange,
             configs: Arc::clone(&self.configs),
             content: *content,
+            project: auth::project(&self.sign_in.environment),
             server,
         });
         clients.insert(key.to_owned(), Arc::clone(&client));

@@ -9,6 +9,7 @@ mod suite {
     mod assembling;
     mod embedding;
     mod failures;
+    mod google_cloud;
     mod harness;
     mod local;
     mod openai_answers;

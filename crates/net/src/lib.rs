@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`authoriser`] | signing of requests, and renewal of credentials that a service rejects |
 //! | [`credentials`] | [`CredentialStore`]: files of tokens, shared with other processes |
+//! | [`google`] | Google credentials and the tokens that they give |
 //! | [`client`] | [`HttpClient`]: connections, proxies, certificates, time limits, cancellation |
 //! | [`sse`] | a pure decoder of server-sent events |
 //! | [`retry`] | computation of the delay before the next attempt (pure), and the loop that waits |
@@ -20,6 +21,7 @@ pub mod authoriser;
 pub mod client;
 pub mod credentials;
 pub mod error;
+pub mod google;
 pub mod pages;
 mod public;
 pub mod retry;

@@ -5,6 +5,7 @@
 mod suite {
     mod answers;
     mod faults;
+    mod google;
     mod pages;
     mod proxies;
     mod redirects;

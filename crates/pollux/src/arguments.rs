@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 use pollux_config::Environment;
 
+mod auth;
 mod checks;
 mod completions;
 mod config;
@@ -32,6 +33,7 @@ mod subcommand;
 mod tests;
 mod trust;
 
+pub(crate) use auth::{AuthArguments, AuthVerb};
 pub(crate) use checks::budget_flag;
 pub(crate) use completions::completions;
 pub(crate) use config::{ConfigArguments, ConfigVerb};

@@ -6,6 +6,7 @@
 mod acp;
 mod allocator;
 mod arguments;
+mod auth;
 mod config;
 mod demo;
 mod editor;
@@ -24,6 +25,7 @@ mod prompt;
 mod run;
 mod sandbox;
 mod screen;
+mod sign_in_user;
 mod signals;
 mod stderr;
 mod stdout;
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
 fn run(subcommand: Subcommand, process: Process) -> ExitCode {
     match subcommand {
         Subcommand::Demo(arguments) => program::demo(process, &arguments),
+        Subcommand::Auth(arguments) => program::auth(&process, &arguments),
         Subcommand::Config(arguments) => config::run(&process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
         Subcommand::Mcp(arguments) => program::mcp(process, &arguments),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, DemoArguments, McpArguments, McpVerb, ModelsArguments, PolicyArguments,
+    Arguments, AuthArguments, DemoArguments, McpArguments, McpVerb, ModelsArguments, PolicyArguments,
     PromptArguments, SandboxArguments,
 };
 use crate::demo::Demo;
@@ -44,6 +44,14 @@ pub(crate) fn models(process: Process, arguments: ModelsArguments) -> ExitCode {
             Ok(text) => print(&text, 0).await,
             Err(failure) => fail(None, &failure, None).await,
         }
+    })
+}
+
+/// Runs `auth`: shows the sign-in, or changes it.
+pub(crate) fn auth(process: &Process, arguments: &AuthArguments) -> ExitCode {
+    in_runtime(async move {
+        let (text, code) = crate::auth::answer(process, arguments).await;
+        print(&text, code).await
     })
 }
 

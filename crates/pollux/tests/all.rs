@@ -10,6 +10,7 @@ mod suite {
     mod acp_content;
     mod acp_robustness;
     mod acp_sessions;
+    mod auth;
     mod auto_memory;
     mod background;
     mod budget;

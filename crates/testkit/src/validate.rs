@@ -58,12 +58,12 @@ pub fn validate_contents(contents: &Value) -> Result<(), String> {
     open.assert_none().map_err(|problem| format!("contents: {problem}"))
 }
 
-/// Checks the body of a generate request.
+/// Checks the body of a generate request; Code Assist has it inside of another one.
 pub(crate) fn validate_request(body: &Value) -> Result<(), String> {
     if !body.is_object() {
         return Err("the body is not a JSON object".to_owned());
     }
-    validate_contents(&body["contents"])
+    validate_contents(&body.get("request").unwrap_or(body)["contents"])
 }
 
 fn validate_part(part: &Value, role: &str) -> Result<(), String> {

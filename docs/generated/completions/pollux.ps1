@@ -61,6 +61,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Print the version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print the version')
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the agent at work on a sample project, with a recorded model: no key, no network')
+            [CompletionResult]::new('auth', 'auth', [CompletionResultType]::ParameterValue, 'Show which sign-in is used, and sign in to Google')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
@@ -82,6 +83,33 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--keep', '--keep', [CompletionResultType]::ParameterName, 'Keep the sample project, and print its path')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;auth' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show which credentials a run in this folder uses, and why not others')
+            [CompletionResult]::new('login', 'login', [CompletionResultType]::ParameterValue, 'Sign in to Google in the browser, through an OAuth client of your own')
+            [CompletionResult]::new('logout', 'logout', [CompletionResultType]::ParameterValue, 'Remove the stored sign-in to Google')
+            break
+        }
+        'pollux;auth;status' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;auth;login' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;auth;logout' {
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break

@@ -36,14 +36,23 @@ fn order() {
 }
 
 #[test]
-fn a_key_replaces_a_method_that_pollux_does_not_support() {
+fn a_key_replaces_a_method_that_lacks_what_it_needs() {
     let key = ("GEMINI_API_KEY", "k");
     let gca = ("GOOGLE_GENAI_USE_GCA", "true");
     let vertex = ("GOOGLE_GENAI_USE_VERTEXAI", "true");
+    let (express, token) = (("GOOGLE_API_KEY", "e"), ("GOOGLE_CLOUD_ACCESS_TOKEN", "t"));
+    let (project, place) = (("GOOGLE_CLOUD_PROJECT", "p"), ("GOOGLE_CLOUD_LOCATION", "l"));
+    let shell = ("CLOUD_SHELL", "true");
     let table: &[(Case, Option<&str>)] = &[
         ((Some("oauth-personal"), &[key], Some("gemini-api-key")), None),
         ((Some("vertex-ai"), &[key], Some("gemini-api-key")), None),
         ((Some("cloud-shell"), &[key], Some("gemini-api-key")), None),
+        ((Some("vertex-ai"), &[key, express], Some("vertex-ai")), None),
+        ((Some("vertex-ai"), &[key, project], Some("gemini-api-key")), None),
+        ((Some("vertex-ai"), &[key, project, place], Some("vertex-ai")), None),
+        ((Some("oauth-personal"), &[key, project], Some("oauth-personal")), None),
+        ((None, &[key, gca, token], Some("oauth-personal")), None),
+        ((Some("cloud-shell"), &[key, shell], Some("compute-default-credentials")), None),
         ((None, &[key, gca], Some("gemini-api-key")), None),
         ((None, &[key, vertex], Some("gemini-api-key")), None),
         ((Some("oauth-personal"), &[("GEMINI_API_KEY", " ")], Some("oauth-personal")), None),

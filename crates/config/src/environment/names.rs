@@ -31,21 +31,35 @@ macro_rules! variables {
 variables! {
     "Gemini API: key, address, model" {
         GEMINI_API_KEY: "Key for the Gemini API; selects the API-key sign-in if no other method is configured.",
-        GOOGLE_API_KEY: "Key for Vertex AI in express mode. *Not implemented.*",
-        GOOGLE_GENAI_USE_VERTEXAI: "`true` selects Vertex AI. *Not implemented.*",
-        GOOGLE_GENAI_USE_GCA: "`true` selects the Google sign-in. *Not implemented.*",
-        GOOGLE_CLOUD_PROJECT: "Google Cloud project for Vertex AI and the Google sign-in. *Not implemented.*",
-        GOOGLE_CLOUD_PROJECT_ID: "Used when GOOGLE_CLOUD_PROJECT is unset. *Not implemented.*",
-        GOOGLE_CLOUD_LOCATION: "Google Cloud region for Vertex AI. *Not implemented.*",
+        GOOGLE_API_KEY: "Key for Vertex AI in express mode; it takes precedence over project and location.",
+        GOOGLE_GENAI_USE_VERTEXAI: "`true` selects Vertex AI.",
+        GOOGLE_GENAI_USE_GCA: "`true` selects Gemini Code Assist with the Google sign-in.",
+        GOOGLE_CLOUD_PROJECT: "Google Cloud project for Vertex AI and Gemini Code Assist.",
+        GOOGLE_CLOUD_PROJECT_ID: "Used when GOOGLE_CLOUD_PROJECT is unset.",
+        GOOGLE_CLOUD_LOCATION: "Region of Vertex AI, such as `europe-west4`, or `global`, `us` or `eu`.",
         GOOGLE_GEMINI_BASE_URL: "Replaces the address of the Gemini API.",
-        GOOGLE_VERTEX_BASE_URL: "Replaces the address of Vertex AI. *Not implemented.*",
+        GOOGLE_VERTEX_BASE_URL: "Replaces the address of Vertex AI.",
         GOOGLE_GENAI_API_VERSION: "Version segment of the API's path, for example `v1beta`.",
         GEMINI_API_KEY_AUTH_MECHANISM: "`bearer` also sends the key as a bearer token; the default is `x-goog-api-key`.",
         GEMINI_CLI_CUSTOM_HEADERS: "Extra request headers, written `Name: value, Name: value`.",
-        GEMINI_CLI_USE_COMPUTE_ADC: "`true` takes credentials from the metadata server. *Not implemented.*",
-        GOOGLE_CLOUD_ACCESS_TOKEN: "Access token used directly with the Google sign-in. *Not implemented.*",
+        GEMINI_CLI_USE_COMPUTE_ADC: "`true` selects Gemini Code Assist with the credentials of the machine, from the metadata server.",
+        GOOGLE_CLOUD_ACCESS_TOKEN: "Access token for Gemini Code Assist, used directly together with GOOGLE_GENAI_USE_GCA.",
+        CODE_ASSIST_ENDPOINT: "Replaces the address of Gemini Code Assist.",
+        CODE_ASSIST_API_VERSION: "Version segment of the paths of Gemini Code Assist; `v1internal` by default.",
         CLOUD_SHELL: "`true` inside Google Cloud Shell.",
         GEMINI_MODEL: "Model to use when `--model` is not given.",
+    }
+
+    "Google credentials" {
+        GOOGLE_APPLICATION_CREDENTIALS: "File with Google credentials; otherwise those of `gcloud auth application-default login` are used, and then those of the machine.",
+        GOOGLE_CLOUD_QUOTA_PROJECT: "Project that requests with Google credentials are billed to.",
+        CLOUDSDK_CONFIG: "Folder of gcloud's configuration; `~/.config/gcloud` by default.",
+        GCE_METADATA_HOST: "Host of the metadata server: a link-local or loopback address.",
+        GCE_METADATA_TIMEOUT: "Seconds to wait for the first answer of the metadata server; 3 by default.",
+        NO_GCE_CHECK: "`true` never asks the metadata server.",
+        POLLUX_GOOGLE_OAUTH_CLIENT_ID: "Id of your OAuth client, with which `pollux auth login` signs in to Google and renews the token.",
+        POLLUX_GOOGLE_OAUTH_CLIENT_SECRET: "Secret of this client.",
+        POLLUX_GOOGLE_OAUTH_TOKEN_URL: "Replaces Google's address that gives tokens to this client: another address of Google, or one on this machine.",
     }
 
     "Other vendors, and servers on your machine" {

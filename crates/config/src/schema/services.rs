@@ -23,6 +23,6 @@ pub(super) static TABLE: &[Setting] = &[
     unset("telemetry.traces", SettingKind::Boolean, "Produces detailed spans.").restart().variables(&[names::GEMINI_TELEMETRY_TRACES_ENABLED]).idle(),
 
     choice("billing.overageStrategy", &["ask", "always", "never"], "ask", "Whether credits are spent when the quota is used up.").idle(),
-    unset("billing.vertexAi.requestType", SettingKind::Choice(&["dedicated", "shared"]), "Request type sent to Vertex AI.").restart().idle(),
-    unset("billing.vertexAi.sharedRequestType", SettingKind::Choice(&["priority", "flex"]), "Kind of shared request sent to Vertex AI.").restart().idle(),
+    unset("billing.vertexAi.requestType", SettingKind::Choice(&["dedicated", "shared"]), "Request type sent to Vertex AI.").restart(),
+    unset("billing.vertexAi.sharedRequestType", SettingKind::Choice(&["priority", "flex"]), "Kind of shared request sent to Vertex AI.").restart(),
 ];

@@ -9,6 +9,7 @@ use pollux_config::names;
 use pollux_mcp::{
     Authorization, AuthorizationOptions, CallbackSettings, ServerConfig, ServerState, SignInUser,
 };
+use pollux_net::google::GoogleSetup;
 use pollux_net::{ClientOptions, CredentialFormat, CredentialStore};
 use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
@@ -44,8 +45,11 @@ impl Setup {
             workstation: given(names::WEB_HOST).filter(|_| is_workstation),
         };
         let document = self.loaded.settings.text("pollux.mcp.clientMetadataUrl");
+        let client = ClientOptions::from_environment(&lookup);
+        let home = environment.home();
         let options = AuthorizationOptions {
-            client: ClientOptions::from_environment(&lookup),
+            google: GoogleSetup::from_environment(&lookup, home.as_deref(), client.clone()),
+            client,
             callback,
             client_document: document.map(str::to_owned),
         };

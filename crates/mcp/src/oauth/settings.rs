@@ -5,9 +5,6 @@ use url::Url;
 
 use super::metadata::is_usable;
 
-/// Values of `authProviderType` other than this one are not available.
-const DISCOVERY: &str = "dynamic_discovery";
-
 /// Settings of signing in to a server. All of them are optional.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct OAuthSettings {
@@ -48,15 +45,6 @@ impl OAuthSettings {
     /// # Errors
     /// A message for the user that says what is wrong with the entry.
     pub(crate) fn read(entry: &Map<String, Value>) -> Result<Self, String> {
-        if let Some(provider) = entry.get("authProviderType").and_then(Value::as_str)
-            && provider != DISCOVERY
-        {
-            let shown: String = provider.chars().take(50).collect();
-            return Err(format!(
-                "`authProviderType` {shown:?} is not available yet: it comes with signing in to \
-                 Google"
-            ));
-        }
         let Some(oauth) = entry.get("oauth") else { return Ok(Self::default()) };
         let oauth = oauth.as_object().ok_or("`oauth` is not an object")?;
         let text = |key: &str| {
@@ -124,14 +112,8 @@ mod tests {
                 json!({"oauth": {"tokenUrl": "http://h/token"}}),
                 "`oauth.tokenUrl` must begin with https://, or with http:// and this machine",
             ),
-            (
-                json!({"authProviderType": "google_credentials"}),
-                "`authProviderType` \"google_credentials\" is not available yet: it comes with \
-                 signing in to Google",
-            ),
         ] {
             assert_eq!(read(&entry).unwrap_err(), message);
         }
-        assert!(read(&json!({"authProviderType": "dynamic_discovery"})).is_ok());
     }
 }

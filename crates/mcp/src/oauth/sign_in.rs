@@ -87,20 +87,7 @@ impl Authorization {
             return Err(OAuthError::Cancelled);
         }
         let redirect = callback.redirect.clone();
-        let code = {
-            // The listener answers while the page is being opened.
-            let showing = async {
-                user.show(page.as_str()).await;
-                user.pasted().await
-            };
-            let waiting = async {
-                tokio::select! {
-                    code = callback.code(&expected) => code,
-                    text = showing => pasted(&text, &expected).map_err(OAuthError::from),
-                }
-            };
-            tokio::time::timeout(PATIENCE, waiting).await.map_err(|_| OAuthError::Timeout)??
-        };
+        let code = code_of(callback, &expected, &page, user).await?;
         let mut parameters = vec![
             ("grant_type", "authorization_code".to_owned()),
             ("code", code),
@@ -163,6 +150,32 @@ impl Authorization {
         let resource = resource.unwrap_or_else(|| identifier(&remote.url));
         Ok(Plan { authorization_endpoint, token_endpoint, server, resource, scopes: wanted })
     }
+}
+
+/// Shows the page to the user, and returns the code that the browser brings or the user pastes.
+pub(super) async fn code_of(
+    callback: Callback,
+    expected: &Expected,
+    page: &Url,
+    user: &dyn SignInUser,
+) -> Result<String, OAuthError> {
+    // The listener answers while the page is being opened.
+    let showing = async {
+        user.show(page.as_str()).await;
+        user.pasted().await
+    };
+    let waiting = async {
+        tokio::select! {
+            code = callback.code(expected) => code,
+            text = showing => pasted(&text, expected).map_err(OAuthError::from),
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.map_err(|_| OAuthError::Timeout)?
+}
+
+/// Returns the challenge of PKCE for a verifier.
+pub(super) fn challenged(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
 }
 
 /// Returns the result of a sign-in as it is stored.
@@ -259,7 +272,7 @@ fn page(
     state: &str,
 ) -> Url {
     let mut page = plan.authorization_endpoint.clone();
-    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
+    let challenge = challenged(verifier);
     page.set_fragment(None);
     let mut query = page.query_pairs_mut();
     query.extend_pairs([
@@ -317,7 +330,7 @@ pub(crate) fn challenge_of(headers: &HeaderMap) -> Challenge {
 }
 
 /// Returns random bytes in base64.
-fn random<const BYTES: usize>() -> String {
+pub(super) fn random<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     rand::rng().fill_bytes(&mut bytes);
     URL_SAFE_NO_PAD.encode(bytes)

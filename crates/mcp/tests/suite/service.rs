@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pollux_mcp::{Authorization, AuthorizationOptions, ServerConfig, ServersOptions};
+use pollux_net::google::GoogleSetup;
 use pollux_net::{ClientOptions, CredentialFormat, CredentialStore, StoredCredentials};
 use serde_json::{Value, json};
 
@@ -106,7 +107,17 @@ impl Service {
 
     /// Returns the sign-ins of another process.
     pub(crate) fn authorization(&self) -> Arc<Authorization> {
-        Authorization::new(self.store(), AuthorizationOptions::default())
+        let google = self.google();
+        Authorization::new(self.store(), AuthorizationOptions { google, ..Default::default() })
+    }
+
+    /// Returns where Google credentials are: a file of a user, whose tokens the service gives.
+    fn google(&self) -> GoogleSetup {
+        let file = self.home.path().join("adc.json");
+        let user = json!({"type": "authorized_user", "client_id": "i", "client_secret": "s",
+            "refresh_token": "r", "token_uri": format!("{}/token", self.base)});
+        std::fs::write(&file, user.to_string()).unwrap();
+        GoogleSetup { named_file: Some(file), iam: self.base.clone(), ..GoogleSetup::default() }
     }
 
     /// Returns the sign-ins with the address of a document about the client.

@@ -177,3 +177,37 @@ async fn a_broken_file_is_reported() {
     assert!(error.contains("The file of stored credentials is broken"), "{error}");
     assert_eq!(service.requests().len(), 0);
 }
+
+#[tokio::test]
+async fn an_id_token_of_a_service_account_signs_every_request() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let service = Service::start(move |asked: &Asked| match asked.target.as_str() {
+        "/token" => Some(Answer::json(200, &json!({"access_token": "USER", "expires_in": 3600}))),
+        "/v1/projects/-/serviceAccounts/sa@p:generateIdToken" => {
+            assert_eq!(asked.authorization.as_deref(), Some("Bearer USER"));
+            // The server does not accept the first one.
+            let number = count.fetch_add(1, Ordering::SeqCst);
+            Some(Answer::json(200, &json!({"token": format!("A{number}")})))
+        }
+        _ => None,
+    })
+    .await;
+    let entry = json!({"url": format!("{}/mcp", service.base), "type": "http",
+        "authProviderType": "service_account_impersonation", "targetAudience": "aud",
+        "targetServiceAccount": "sa@p"});
+    let config = ServerConfig::read(NAME, &entry).unwrap().unwrap();
+    let probed = pollux_mcp::probe(&config, service.options(&service.authorization())).await;
+    assert!(probed.is_usable());
+    let requests = service.requests();
+    let body: serde_json::Value = serde_json::from_str(&requests[1].body).unwrap();
+    assert_eq!(body, json!({"audience": "aud", "includeEmail": true}));
+    let tokens: Vec<_> = requests
+        .iter()
+        .filter(|asked| asked.target == "/mcp")
+        .map(|asked| asked.authorization.clone().unwrap())
+        .collect();
+    assert!(tokens.len() > 2, "{tokens:?}");
+    let (first, others) = tokens.split_first().unwrap();
+    assert_eq!(first, "Bearer A0");
+    assert!(others.iter().all(|token| token == "Bearer A1"), "{others:?}");
+}

@@ -7,13 +7,18 @@ fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
     }
 }
 
+fn context(settings: AuthSettings, environment: Environment) -> SignInContext {
+    let user_settings = "/home/u/.gemini/settings.json".into();
+    SignInContext { settings, environment, user_settings, routing: Vec::new() }
+}
+
 fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<String, String> {
     let environment = Environment::from_pairs(variables.iter().copied());
-    let chosen = select(settings, &environment, Path::new("/home/u/.gemini/settings.json"));
-    chosen.and_then(|chosen| key(&chosen, &environment)).map_err(|error| error.to_string())
+    key(&context(settings.clone(), environment)).map_err(|error| error.to_string())
 }
 
 const KEY: (&str, &str) = ("GEMINI_API_KEY", "k");
+const GCA: (&str, &str) = ("GOOGLE_GENAI_USE_GCA", "true");
 const URL: (&str, &str) = ("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:1");
 
 #[test]
@@ -51,13 +56,13 @@ fn messages_that_programs_match_are_kept() {
 }
 
 #[test]
-fn what_is_not_supported_yet_works_with_a_key() {
+fn models_of_the_gemini_api_need_a_key() {
     for selected in ["oauth-personal", "vertex-ai", "compute-default-credentials", "cloud-shell"] {
         let message = check(&settings(Some(selected), None), &[]).unwrap_err();
         assert!(message.contains("GEMINI_API_KEY") && message.contains(KEY_PAGE), "{message}");
         assert_eq!(check(&settings(Some(selected), None), &[KEY]).unwrap(), "k");
         let message = check(&settings(Some(selected), Some(selected)), &[KEY]).unwrap_err();
-        assert!(message.contains("security.auth.enforcedType"), "{message}");
+        assert!(message.contains("GEMINI_API_KEY"), "{message}");
     }
     for (selected, variable) in
         [("gemini-api-key", "GEMINI_API_KEY"), ("gateway", "GOOGLE_GEMINI_BASE_URL")]
@@ -69,11 +74,8 @@ fn what_is_not_supported_yet_works_with_a_key() {
 
 /// Returns the headers that sign a request to a vendor, as names and values.
 async fn signed(id: &str, variables: &[(&str, &str)]) -> Result<Vec<(String, String)>, ModelError> {
-    let context = SignInContext {
-        settings: settings(None, None),
-        environment: Environment::from_pairs(variables.iter().copied()),
-        user_settings: "/home/u/.gemini/settings.json".into(),
-    };
+    let environment = Environment::from_pairs(variables.iter().copied());
+    let context = context(settings(None, None), environment);
     let authoriser = authoriser(crate::catalog::vendor(id).unwrap(), &context)?;
     assert!(!format!("{authoriser:?}").contains("secret"), "{authoriser:?}");
     let request = pollux_net::HttpRequest::get("http://h/".parse().unwrap());
@@ -100,6 +102,8 @@ async fn keys_travel_in_the_right_headers() {
         ("openai", &[("OPENAI_BASE_URL", "http://h/v1")], &[]),
         ("groq", &[("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "secret")], &[token]),
         ("ollama", &[], &[]),
+        ("vertex", &[("GOOGLE_API_KEY", "secret")], &[own]),
+        ("code-assist", &[GCA, ("GOOGLE_CLOUD_ACCESS_TOKEN", "secret")], &[token]),
     ] {
         let found = signed(id, variables).await.unwrap();
         let found: Vec<_> = found.iter().map(|(name, value)| (&**name, &**value)).collect();
@@ -113,9 +117,35 @@ async fn what_is_missing_or_wrong_is_named() {
         ("groq", &[][..], "GROQ_API_KEY"),
         ("xai", &[("XAI_API_KEY", "a\nb")], "XAI_API_KEY"),
         ("gemini", &[("GEMINI_API_KEY", "a\nb")], "GEMINI_API_KEY"),
+        ("vertex", &[], "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION"),
+        ("vertex", &[("GOOGLE_API_KEY", "a\nb")], "GOOGLE_API_KEY"),
+        ("code-assist", &[KEY], "GOOGLE_GENAI_USE_GCA"),
     ] {
         let error = signed(id, variables).await.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Auth);
         assert!(error.message.contains(variable), "{error}");
+    }
+}
+
+#[test]
+fn credentials_are_not_sent_over_the_internet_without_encryption() {
+    let key = ("OPENAI_API_KEY", "k");
+    for (id, variables, is_allowed) in [
+        ("openai", &[key, ("OPENAI_BASE_URL", "http://gateway.example/v1")][..], false),
+        ("openai", &[key, ("OPENAI_BASE_URL", "http://8.8.8.8/v1")], false),
+        ("openai", &[("OPENAI_BASE_URL", "http://gateway.example/v1")], true),
+        ("openai", &[key, ("OPENAI_BASE_URL", "http://192.168.1.5:8080/v1")], true),
+        ("openai", &[key, ("OPENAI_BASE_URL", "http://litellm:4000")], true),
+        ("gemini", &[KEY, ("GOOGLE_GEMINI_BASE_URL", "http://gateway.example")], false),
+        ("gemini", &[KEY, ("GOOGLE_GEMINI_BASE_URL", "https://gateway.example")], true),
+        ("vertex", &[("GOOGLE_VERTEX_BASE_URL", "http://192.168.1.5")], false),
+        ("vertex", &[("GOOGLE_VERTEX_BASE_URL", "http://localhost:1")], true),
+        ("code-assist", &[("CODE_ASSIST_ENDPOINT", "http://litellm")], false),
+    ] {
+        let environment = Environment::from_pairs(variables.iter().copied());
+        let vendor = crate::catalog::vendor(id).unwrap();
+        let endpoint = Endpoint::new(vendor, &environment, None).unwrap();
+        let checked = check_address(vendor, &endpoint, &environment);
+        assert_eq!(checked.is_ok(), is_allowed, "{id} {variables:?}");
     }
 }

@@ -18,7 +18,8 @@ fn every_file_is_listed_and_reads() {
         assert_eq!(vendor.id, id);
         let url = url::Url::parse(&vendor.base_url).unwrap();
         assert!(!vendor.base_url.ends_with('/'), "{id}");
-        assert_eq!(vendor.quirks.local, vendor.key_variable.is_none(), "{id}");
+        let has_key = !vendor.quirks.local && vendor.sign_in != SignIn::CodeAssist;
+        assert_eq!(has_key, vendor.key_variable.is_some(), "{id}");
         assert!(["gemini", "openai", "anthropic"].contains(&&*vendor.dialect), "{id}");
         assert_eq!(url.scheme(), if vendor.quirks.local { "http" } else { "https" }, "{id}");
     }
@@ -36,7 +37,7 @@ fn the_page_about_models_has_every_vendor() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md");
     let page = std::fs::read_to_string(path).unwrap();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
-    for vendor in all().iter().filter(|vendor| !vendor.quirks.local) {
+    for vendor in all().iter().filter(|vendor| vendor.key_variable.is_some()) {
         let Vendor { id, name, key_variable, key_page, .. } = vendor;
         let (variable, link) = (key_variable.as_deref().unwrap(), key_page.as_deref().unwrap());
         let texts = [format!("| {name}"), format!("`{id}/NAME`"), format!("`{variable}`")];

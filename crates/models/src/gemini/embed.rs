@@ -3,6 +3,7 @@
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 use serde::{Deserialize, Serialize};
 
+use super::refusal::Access;
 use super::service::{Method, MethodCall, Service};
 use crate::exchange::{self, not_encoded};
 use crate::names::EMBEDDING_MODEL;
@@ -52,6 +53,11 @@ pub(super) async fn embed(
     texts: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<Vec<f32>>, ModelError> {
+    if service.refusals.access != Access::GeminiApi {
+        let name = &service.connection.vendor.name;
+        let message = format!("Pollux computes no embeddings with {name}.");
+        return Err(ModelError::new(ModelErrorKind::Invalid, message));
+    }
     let mut vectors = Vec::with_capacity(texts.len());
     for batch in texts.chunks(BATCH) {
         let body = encode(batch).map_err(|error| not_encoded(&error))?;
@@ -59,10 +65,12 @@ pub(super) async fn embed(
             method: Method::BatchEmbedContents,
             model: EMBEDDING_MODEL,
             body: vec![body.into()],
+            prompt: "",
             max_attempts: service.connection.exchange.max_attempts,
             on_retry: None,
             cancel,
         });
+        let call = call.await?;
         let json = service.connection.exchange.ask(call).await?;
         let answer: WireAnswer = exchange::decode(&json)?;
         vectors.extend(checked(answer, batch.len())?);

@@ -88,22 +88,24 @@ impl GeminiModel {
             .map_err(|error| not_encoded(&error))
     }
 
-    fn call<'a>(
+    async fn call<'a>(
         &'a self,
         method: Method,
         settings: &'a CallSettings,
         body: Vec<Bytes>,
         request: &'a ModelRequest,
         cancel: &'a CancellationToken,
-    ) -> Call<'a> {
-        self.service.call(MethodCall {
+    ) -> Result<Call<'a>, ModelError> {
+        let call = MethodCall {
             method,
             model: &settings.model,
             body,
+            prompt: &request.prompt_id,
             max_attempts: self.service.connection.exchange.max_attempts,
             on_retry: request.on_retry.as_ref(),
             cancel,
-        })
+        };
+        self.service.call(call).await
     }
 }
 
@@ -129,6 +131,7 @@ impl Model for GeminiModel {
         let settings = self.settings(&request)?;
         let Encoded { body, names } = self.encode(&request, &settings, &self.suffixes)?;
         let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
+        let call = call.await?;
         let response = self.service.connection.exchange.open(call).await?;
         let refusals = Arc::clone(&self.service.refusals);
         let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
@@ -148,6 +151,7 @@ impl Model for GeminiModel {
         let encoded = self.encode(&request, &settings, &SuffixCache::default())?;
         let Encoded { body, names } = encoded;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
+        let call = call.await?;
         let body = self.service.connection.exchange.ask(call).await?;
         Ok(names.restored(decode_body(&body, &self.service.refusals)?))
     }
@@ -164,8 +168,8 @@ impl Model for GeminiModel {
             let method = Method::GenerateContent;
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
             let max_attempts = JSON_ATTEMPTS.min(self.service.connection.exchange.max_attempts);
-            let call = Call { max_attempts, ..call };
-            async {
+            async move {
+                let call = Call { max_attempts, ..call.await? };
                 decode_body(
                     &self.service.connection.exchange.ask(call).await?,
                     &self.service.refusals,
@@ -184,6 +188,7 @@ impl Model for GeminiModel {
         let body = request::encode_count(&request, &settings, &self.service.encodings.parts);
         let body = body.map_err(|error| not_encoded(&error))?;
         let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
+        let call = call.await?;
         let answer = self.service.connection.exchange.ask(call).await?;
         decode_total(&answer)
     }

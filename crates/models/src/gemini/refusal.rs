@@ -3,6 +3,7 @@
 use pollux_net::StatusError;
 
 use crate::auth::KEY_PAGE;
+use crate::catalog::{SignIn, Vendor};
 use crate::failure::RefusalReader;
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 
@@ -11,6 +12,62 @@ use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 pub(crate) struct GoogleRefusals {
     /// Host of the address that the user has set instead of Google's.
     pub(crate) gateway: Option<String>,
+    /// Service and credentials, for the remedies.
+    pub(crate) access: Access,
+}
+
+/// Service of Google, and how requests to it are signed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Gemini API with a key.
+    #[default]
+    GeminiApi,
+    /// Vertex AI with a key.
+    VertexKey,
+    /// Vertex AI with Google credentials.
+    Vertex,
+    /// Code Assist with Google credentials.
+    CodeAssist,
+}
+
+impl Access {
+    /// Returns the access to a vendor, whose address is complete.
+    pub(crate) fn of(vendor: &Vendor) -> Self {
+        let path = vendor.models_path.as_deref().unwrap_or_default();
+        match vendor.sign_in {
+            SignIn::Vertex if path.starts_with("projects/") => Self::Vertex,
+            SignIn::Vertex => Self::VertexKey,
+            SignIn::CodeAssist => Self::CodeAssist,
+            SignIn::Google | SignIn::Key => Self::GeminiApi,
+        }
+    }
+
+    /// Returns the variable with the key, or with the file of credentials.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::GeminiApi => "GEMINI_API_KEY",
+            Self::VertexKey => "GOOGLE_API_KEY",
+            Self::Vertex | Self::CodeAssist => "GOOGLE_APPLICATION_CREDENTIALS",
+        }
+    }
+
+    /// Returns advice for a refusal that depends on the service; `None` for the Gemini API.
+    fn remedy(self, kind: &Kind, which: &str) -> Option<String> {
+        let text = match (self, kind) {
+            (Self::GeminiApi, _) => return None,
+            (Self::Vertex | Self::VertexKey, Kind::NotFound) => format!(
+                "{which} does not exist at Vertex AI for this project and location. Choose another with --model, or set GOOGLE_CLOUD_LOCATION to global."
+            ),
+            (Self::CodeAssist, Kind::NotFound) => {
+                format!("{which} is not available with Code Assist. Choose another with --model.")
+            }
+            (Self::Vertex | Self::VertexKey, Kind::Permission) => "The credentials do not allow this request. Enable the API aiplatform.googleapis.com in the project, and give the account the role roles/aiplatform.user.".to_owned(),
+            (Self::CodeAssist, Kind::Permission) => "The account may not use Code Assist with this project. Check GOOGLE_CLOUD_PROJECT and the license of the account.".to_owned(),
+            (_, Kind::Auth) => format!("Google does not accept the credentials. Check {}.", self.variable()),
+            _ => return None,
+        };
+        Some(text)
+    }
 }
 
 impl GoogleRefusals {
@@ -26,14 +83,20 @@ impl RefusalReader for GoogleRefusals {
     }
 
     fn address_source(&self) -> &'static str {
-        "GOOGLE_GEMINI_BASE_URL"
+        match self.access {
+            Access::GeminiApi => "GOOGLE_GEMINI_BASE_URL",
+            Access::Vertex | Access::VertexKey => "GOOGLE_VERTEX_BASE_URL",
+            Access::CodeAssist => "CODE_ASSIST_ENDPOINT",
+        }
     }
 
     fn remedy(&self, refusal: &Refusal, model: &str) -> String {
+        let which = if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
+        if let Some(remedy) = self.access.remedy(&refusal.kind, &which) {
+            return remedy;
+        }
         match &refusal.kind {
             Kind::NotFound => {
-                let which =
-                    if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
                     "{which} does not exist{} for this key. Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too.",
                     self.place()

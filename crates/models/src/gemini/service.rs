@@ -6,6 +6,7 @@ use bytes::Bytes;
 use pollux_protocol::{CancellationToken, ModelError, RetryListener};
 use serde::Deserialize;
 
+use super::code_assist::{self, CodeAssist};
 use super::refusal::GoogleRefusals;
 use super::request::Encodings;
 use crate::dialect::Connection;
@@ -17,6 +18,8 @@ pub(super) struct Service {
     pub(super) connection: Connection,
     pub(super) refusals: Arc<GoogleRefusals>,
     pub(super) encodings: Encodings,
+    /// The wrapping of requests to Code Assist, if this is the service.
+    pub(super) code_assist: Option<CodeAssist>,
 }
 
 /// Method of the service.
@@ -29,7 +32,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::GenerateContent => "generateContent",
             Self::StreamGenerateContent => "streamGenerateContent",
@@ -54,6 +57,8 @@ pub(super) struct MethodCall<'a> {
     pub(super) method: Method,
     pub(super) model: &'a str,
     pub(super) body: Vec<Bytes>,
+    /// Id of the prompt that the request belongs to.
+    pub(super) prompt: &'a str,
     pub(super) max_attempts: u32,
     pub(super) on_retry: Option<&'a RetryListener>,
     pub(super) cancel: &'a CancellationToken,
@@ -61,15 +66,24 @@ pub(super) struct MethodCall<'a> {
 
 impl Service {
     /// Creates the request for a method.
-    pub(super) fn call<'a>(&'a self, call: MethodCall<'a>) -> Call<'a> {
-        let MethodCall { method, model, body, max_attempts, on_retry, cancel } = call;
-        let folder = self.connection.vendor.models_path.as_deref().unwrap_or_default();
-        let path = method.path(folder, model);
+    ///
+    /// # Errors
+    /// Those of setting up Code Assist, which happens with the first request.
+    pub(super) async fn call<'a>(&'a self, call: MethodCall<'a>) -> Result<Call<'a>, ModelError> {
+        let MethodCall { method, model, body, prompt, max_attempts, on_retry, cancel } = call;
+        let (path, body) = if let Some(code_assist) = &self.code_assist {
+            let project = Box::pin(code_assist.project(self, cancel)).await?;
+            let body = code_assist::wrap(method, model, project.as_deref(), prompt, body);
+            (format!(":{}", method.as_str()), body)
+        } else {
+            let folder = self.connection.vendor.models_path.as_deref().unwrap_or_default();
+            (method.path(folder, model), body)
+        };
         let mut request = self.connection.endpoint.request(http::Method::POST, &path, body);
         if method == Method::StreamGenerateContent {
             request.url.query_pairs_mut().append_pair("alt", "sse");
         }
-        Call { request, refusals: &*self.refusals, model, max_attempts, on_retry, cancel }
+        Ok(Call { request, refusals: &*self.refusals, model, max_attempts, on_retry, cancel })
     }
 }
 

@@ -39,7 +39,7 @@ pub fn decode_chunk(json: &[u8]) -> Result<ResponseChunk, ModelError> {
 pub(super) fn decode(json: &[u8], refusals: &GoogleRefusals) -> Result<ResponseChunk, ModelError> {
     match surrogates::decode::<WireResponse>(json) {
         Ok(WireResponse { error: Some(_), .. }) => Err(refusal(json, refusals)),
-        Ok(response) => Ok(response.into_chunk()),
+        Ok(response) => Ok(response.unwrapped().into_chunk()),
         // An error may also be inside an array.
         Err(_) if is_error_list(json) => Err(refusal(json, refusals)),
         Err(error) => Err(error),
@@ -155,6 +155,9 @@ struct WireResponse {
     model_version: Option<String>,
     response_id: Option<String>,
     error: Option<IgnoredAny>,
+    /// The response itself, in a response of Code Assist.
+    response: Option<Box<Self>>,
+    trace_id: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -205,6 +208,15 @@ struct WireUsage {
 }
 
 impl WireResponse {
+    /// Returns the response in a response of Code Assist. Its id is the one that the service
+    /// traces.
+    fn unwrapped(self) -> Self {
+        match self.response {
+            Some(inner) => Self { response_id: self.trace_id.or(inner.response_id), ..*inner },
+            None => self,
+        }
+    }
+
     fn into_chunk(self) -> ResponseChunk {
         let candidate = self.candidates.into_iter().flatten().next().flatten().unwrap_or_default();
         let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();

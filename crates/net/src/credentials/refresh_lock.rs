@@ -20,6 +20,18 @@ pub struct RefreshLock {
 }
 
 impl RefreshLock {
+    /// Acquires the right to renew the Google sign-in in a state folder (`~/.gemini`). Waits up to
+    /// `wait` for another holder.
+    ///
+    /// # Errors
+    /// The file of the lock cannot be made.
+    pub fn of_user(state: &Path, wait: Duration) -> Result<Self, pollux_fs::Error> {
+        let locks = state.join("pollux").join("refresh");
+        pollux_fs::create_private_directories(&locks)?;
+        // No server has this name: a slash cannot be part of it.
+        Self::acquire(&locks, "google/", wait)
+    }
+
     pub(super) fn acquire(
         folder: &Path,
         server: &str,

@@ -72,13 +72,8 @@ pub(super) const GROUPS: &[Group] = &[
 ];
 
 /// Planned subcommands of Pollux, with their verbs.
-const RESERVED: &[(&str, &[&str])] = &[
-    ("undo", &[]),
-    ("sessions", &["list"]),
-    ("rewind", &[]),
-    ("auth", &["login", "logout", "status"]),
-    ("doctor", &[]),
-];
+const RESERVED: &[(&str, &[&str])] =
+    &[("undo", &[]), ("sessions", &["list"]), ("rewind", &[]), ("doctor", &[])];
 
 /// Returns the message for a feature that is not available yet, with a final line end. `what`
 /// begins with a capital letter.

@@ -20,6 +20,7 @@
 use clap::{Command, FromArgMatches};
 use pollux_protocol::spelling;
 
+use super::auth::AuthArguments;
 use super::completions::CompletionsArguments;
 use super::config::ConfigArguments;
 use super::demo::DemoArguments;
@@ -37,6 +38,7 @@ use super::{Exit, checks, flags, foreign, help_of, later};
 #[derive(Debug, Clone, PartialEq, clap::Subcommand)]
 pub(crate) enum Subcommand {
     Demo(DemoArguments),
+    Auth(AuthArguments),
     Config(ConfigArguments),
     Hooks(HooksArguments),
     Mcp(McpArguments),

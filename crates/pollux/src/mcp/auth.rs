@@ -1,23 +1,15 @@
 //! `mcp auth` and `mcp logout`.
 
-#![expect(clippy::disallowed_methods, reason = "reads what the user pastes")]
-
-use std::io::{BufRead as _, IsTerminal as _, Read as _};
-use std::sync::Mutex;
-
-use async_trait::async_trait;
-use pollux_host::{OAuthError, Setup, SignInUser};
+use pollux_host::{OAuthError, Setup};
 use pollux_protocol::plain_text::visible;
-use tokio::sync::{Mutex as AsyncMutex, mpsc};
 
 use super::Answer;
 use super::change::named;
 use super::found::Finding;
 use crate::exit::Failure;
+use crate::sign_in_user::{TerminalUser, Topic};
 use crate::stderr::stderr_line;
 
-/// Maximum length of a line that the user pastes, in bytes.
-const LONGEST_LINE: u64 = 16 << 10;
 /// Exit code if the user refuses.
 const REFUSED: i32 = 130;
 
@@ -35,7 +27,7 @@ pub(super) async fn sign_in(setup: &Setup, name: &str) -> Result<Answer, Failure
         return Err(failed(&reason.unwrap_or_default()));
     };
     stderr_line(&format!("Starting OAuth authentication for MCP server '{name}'..."));
-    let user = TerminalUser::new(setup);
+    let user = TerminalUser::new(setup, Topic::Server);
     match setup.authorization().sign_in(config, &user).await {
         Ok(()) => {
             Ok(Answer::of_text(format!("✅ Successfully authenticated with MCP server '{name}'!")))
@@ -57,92 +49,4 @@ pub(super) async fn sign_out(setup: &Setup, name: &str) -> Result<Answer, Failur
     } else {
         format!("There are no credentials of MCP server '{name}'.")
     }))
-}
-
-/// The user at the terminal, or a program that passes on what the user pastes.
-struct TerminalUser<'s> {
-    setup: &'s Setup,
-    /// Lines of standard input.
-    lines: AsyncMutex<mpsc::UnboundedReceiver<String>>,
-    /// True if the user wants the page to be opened.
-    opens: Mutex<bool>,
-}
-
-impl<'s> TerminalUser<'s> {
-    fn new(setup: &'s Setup) -> Self {
-        let (sender, lines) = mpsc::unbounded_channel();
-        let reading = move || {
-            let mut input = std::io::stdin().lock();
-            let mut line = String::new();
-            // Ends with the program, or with the input.
-            while (&mut input).take(LONGEST_LINE).read_line(&mut line).is_ok_and(|count| count > 0)
-                && sender.send(line.trim().to_owned()).is_ok()
-            {
-                line.clear();
-            }
-        };
-        // Without a thread, nothing can be pasted, but the browser still leads to an end.
-        drop(std::thread::Builder::new().name("pasted lines".to_owned()).spawn(reading));
-        Self { setup, lines: AsyncMutex::new(lines), opens: Mutex::new(false) }
-    }
-
-    fn set_opens(&self, opens: bool) {
-        *self.opens.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = opens;
-    }
-}
-
-#[async_trait]
-impl SignInUser for TerminalUser<'_> {
-    async fn agrees(&self, server: &str, page: &str) -> bool {
-        let host = page.split('/').nth(2).unwrap_or_default();
-        stderr_line(&format!("Authentication required for MCP Server: '{}.'", visible(server)));
-        let is_terminal = std::io::stdin().is_terminal();
-        if !is_terminal || !self.setup.has_browser() {
-            return true;
-        }
-        stderr_line(&format!(
-            "Open the page of {} in the browser? (y: open it, n: only show its address, q: do not \
-             sign in)",
-            visible(host)
-        ));
-        loop {
-            let Some(answer) = self.lines.lock().await.recv().await else { return false };
-            match answer.to_lowercase().as_str() {
-                "" | "y" | "yes" => {
-                    self.set_opens(true);
-                    return true;
-                }
-                "n" | "no" => return true,
-                "q" | "quit" => return false,
-                _ => stderr_line("Type y, n or q, and press Enter."),
-            }
-        }
-    }
-
-    async fn show(&self, page: &str) {
-        stderr_line("Sign in on this page:");
-        stderr_line("");
-        stderr_line(page);
-        stderr_line("");
-        stderr_line(
-            "If the browser cannot reach this machine afterwards, paste its address here, or the \
-             code in it, and press Enter.",
-        );
-        let opens = *self.opens.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if opens && let Err(error) = self.setup.open_page(page).await {
-            stderr_line(&format!("The browser cannot be opened: {}", visible(&error)));
-        }
-    }
-
-    async fn pasted(&self) -> String {
-        let mut lines = self.lines.lock().await;
-        loop {
-            match lines.recv().await {
-                Some(line) if line.is_empty() => {}
-                Some(line) => return line,
-                // The input has ended; the browser may still be redirected.
-                None => std::future::pending().await,
-            }
-        }
-    }
 }

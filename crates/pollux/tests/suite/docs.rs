@@ -171,7 +171,13 @@ fn expected_codes(command: &DocumentedCommand) -> &'static [i32] {
         ["config", "get", ..] | ["mcp", "get" | "test" | "auth" | "enable" | "disable", ..] => {
             return &[0, 1];
         }
+        // There is no OAuth client.
+        ["auth", "login"] => return &[41],
         _ => {}
+    }
+    // There are no Google credentials.
+    if command.variables.iter().any(|(name, _)| name.starts_with("GOOGLE_GENAI_USE_")) {
+        return &[41];
     }
     let vendor = value_of(["-m", "--model"]).and_then(|model| Some(model.split_once('/')?.0));
     match vendor {
@@ -226,6 +232,7 @@ impl Desk {
         let program = Pollux::new(env!("CARGO_BIN_EXE_pollux")).home(&self.home);
         // A request to a real vendor must not leave this machine.
         let program = program.env("HTTPS_PROXY", "http://127.0.0.1:1").env("NO_PROXY", "127.0.0.1");
+        let program = program.env("NO_GCE_CHECK", "true");
         program.server(&self.server).timeout(Duration::from_mins(2))
     }
 

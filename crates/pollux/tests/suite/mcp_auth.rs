@@ -265,16 +265,16 @@ fn a_conversation_takes_a_pasted_address_and_asks_where_it_is_enabled() {
 }
 
 #[test]
-fn other_ways_to_authenticate_are_named() {
+fn a_server_that_may_not_receive_google_credentials_is_named() {
     let stage = Stage::new();
-    let entry =
-        json!({"url": "https://x.googleapis.com/mcp", "authProviderType": "google_credentials"});
+    let entry = json!({"url": "https://x.example/mcp", "authProviderType": "google_credentials"});
     stage.home.settings(&json!({"mcpServers": {"g": entry}}));
     stage.server.stream(reply().text("done"));
     let run = stage.pollux(&["-p", "go"]).run();
     let stderr = run.assert_code(0).stderr_text();
     assert!(
-        stderr.contains("is not available yet: it comes with signing in to Google"),
+        stderr
+            .contains("Host \"x.example\" is not an allowed host for Google Credential provider."),
         "{stderr}"
     );
 }

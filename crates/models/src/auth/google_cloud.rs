@@ -1,0 +1,101 @@
+//! Signing in to Vertex AI and to Code Assist, with Google credentials.
+
+use std::sync::Arc;
+
+use http::header::AUTHORIZATION;
+use pollux_config::environment::names;
+use pollux_config::{AuthType, Environment};
+use pollux_net::google::{CLOUD_PLATFORM, GoogleAuthoriser, GoogleSetup, OAuthClient};
+use pollux_net::{Authoriser, ClientOptions, FixedCredentials};
+use pollux_protocol::{ModelError, ModelErrorKind};
+
+use super::stored::StoredSignIn;
+use super::{KEY_HEADER, SignInContext, mismatch, refused, select};
+use crate::catalog::Vendor;
+use crate::endpoint::{custom_headers, secret};
+use crate::vertex;
+
+/// Returns the Google Cloud project of the user. Code Assist does not know projects by their
+/// numbers.
+pub(crate) fn project(environment: &Environment) -> Option<String> {
+    let names = [names::GOOGLE_CLOUD_PROJECT, names::GOOGLE_CLOUD_PROJECT_ID];
+    let project = names.into_iter().find_map(|name| environment.non_empty(name))?;
+    Some(project.trim().to_owned()).filter(|project| !project.is_empty())
+}
+
+/// Returns where Google credentials are, as the environment says.
+pub(crate) fn setup(environment: &Environment) -> GoogleSetup {
+    let lookup = |name: &str| environment.get(name).map(str::to_owned);
+    let client = ClientOptions::from_environment(&lookup);
+    GoogleSetup::from_environment(&lookup, environment.home().as_deref(), client)
+}
+
+/// Returns the authoriser for Vertex AI.
+///
+/// # Errors
+/// [`ModelErrorKind::Auth`]: variables are missing or not valid, or another method is enforced.
+pub(super) fn vertex(
+    vendor: &Vendor,
+    context: &SignInContext,
+) -> Result<Arc<dyn Authoriser>, ModelError> {
+    let SignInContext { settings, environment, .. } = context;
+    if let Some(enforced) = settings.enforced_type.as_deref()
+        && AuthType::from_name(enforced) != AuthType::VertexAi
+    {
+        return Err(mismatch(enforced, &AuthType::VertexAi));
+    }
+    vertex::check(environment)?;
+    let Some(key) = vertex::express_key(environment) else {
+        return tokens(setup(environment));
+    };
+    let credentials = FixedCredentials::none();
+    // A header set by the user takes precedence.
+    if custom_headers(vendor, environment).contains_key(KEY_HEADER) {
+        return Ok(Arc::new(credentials));
+    }
+    Ok(Arc::new(credentials.with(KEY_HEADER, secret(names::GOOGLE_API_KEY, key)?)))
+}
+
+/// Returns the authoriser for Code Assist.
+///
+/// # Errors
+/// [`ModelErrorKind::Auth`]: no sign-in to Google is selected, or another method is enforced.
+pub(super) fn code_assist(context: &SignInContext) -> Result<Arc<dyn Authoriser>, ModelError> {
+    let environment = &context.environment;
+    if project(environment).is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err(refused(
+            "GOOGLE_CLOUD_PROJECT is a project number. Set it to the id of the project, such as my-project.",
+        ));
+    }
+    match select(context)? {
+        AuthType::OauthPersonal => {
+            let token = environment.get(names::GOOGLE_CLOUD_ACCESS_TOKEN).unwrap_or_default();
+            if environment.is_true(names::GOOGLE_GENAI_USE_GCA) && !token.trim().is_empty() {
+                let bearer = format!("Bearer {}", token.trim());
+                let bearer = secret(names::GOOGLE_CLOUD_ACCESS_TOKEN, &bearer)?;
+                return Ok(Arc::new(FixedCredentials::none().with(AUTHORIZATION, bearer)));
+            }
+            let lookup = |name: &str| environment.get(name).map(str::to_owned);
+            let client = OAuthClient::from_environment(&lookup);
+            let client = client.map_err(|error| refused(error.to_string()))?;
+            let stored = StoredSignIn::new(context.stored_sign_in(), client, setup(environment));
+            Ok(Arc::new(stored.map_err(|error| invalid(&error))?))
+        }
+        // The account of the machine, whatever files a user has.
+        AuthType::ComputeDefaultCredentials => {
+            tokens(GoogleSetup { named_file: None, gcloud_file: None, ..setup(environment) })
+        }
+        _ => Err(refused(
+            "Code Assist needs a sign-in to Google. Set GOOGLE_GENAI_USE_GCA=true, or set \"security.auth.selectedType\" to \"oauth-personal\".",
+        )),
+    }
+}
+
+fn tokens(setup: GoogleSetup) -> Result<Arc<dyn Authoriser>, ModelError> {
+    let authoriser = GoogleAuthoriser::new(setup, vec![CLOUD_PLATFORM.to_owned()]);
+    Ok(Arc::new(authoriser.map_err(|error| invalid(&error))?))
+}
+
+fn invalid(error: &pollux_net::Error) -> ModelError {
+    ModelError::new(ModelErrorKind::Config, error.to_string())
+}

@@ -1,0 +1,223 @@
+//! Explanation of the sign-in: which one a run uses, and why not another one.
+
+use pollux_config::{AuthType, select_auth_type};
+use pollux_net::google::{GoogleSetup, GoogleSource, find};
+use serde::Serialize;
+
+use super::google_cloud::setup;
+use super::{SignInContext, authoriser};
+use crate::catalog::{self, CODE_ASSIST, GEMINI, SignIn, VERTEX, Vendor};
+use crate::vertex;
+
+/// Ways of signing in to Google: their names in the settings, what they are, and their vendors.
+const GOOGLE: [(AuthType, &str, &str); 5] = [
+    (AuthType::OauthPersonal, "Gemini Code Assist", CODE_ASSIST),
+    (AuthType::VertexAi, "Vertex AI", VERTEX),
+    (AuthType::GeminiApiKey, "Gemini API with a key", GEMINI),
+    (AuthType::Gateway, "gateway for the Gemini API", GEMINI),
+    (
+        AuthType::ComputeDefaultCredentials,
+        "Gemini Code Assist with the account of the machine",
+        CODE_ASSIST,
+    ),
+];
+
+/// Explanation of the sign-in of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInReport {
+    /// Way that models without a vendor in their name use; `None` if none is configured.
+    pub used: Option<String>,
+    /// Setting or variable that selected it.
+    pub selected_by: Option<String>,
+    /// All ways: those of Google, then the other vendors.
+    pub ways: Vec<SignInWay>,
+}
+
+/// One way of signing in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignInWay {
+    /// Name in `security.auth.selectedType`, or the id of the vendor.
+    pub id: String,
+    /// Name of the service.
+    pub name: String,
+    /// True if it is used.
+    pub used: bool,
+    /// True if nothing is missing.
+    pub ready: bool,
+    /// Credentials that are used or would be, without secrets.
+    pub credentials: Option<String>,
+    /// Reason why it is not used, or what is missing.
+    pub reason: Option<String>,
+}
+
+/// Explains the sign-in. `default` is the vendor of models whose names contain none. Reads files of
+/// credentials; uses the network only for the way that is used, and only on this machine.
+pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> SignInReport {
+    let chosen = select_auth_type(&context.settings, &context.environment);
+    let by = chosen.as_ref().map(|chosen| selected_by(context, chosen));
+    let mut ways = Vec::new();
+    for (method, name, vendor) in &GOOGLE {
+        let is_used = chosen.as_ref() == Some(method);
+        ways.push(google(context, method, name, vendor, is_used).await);
+    }
+    let google_is_used = ways.iter().any(|way| way.used);
+    let vendors = catalog::all().iter().filter(|vendor| vendor.sign_in == SignIn::Key);
+    for vendor in vendors.filter(|vendor| !vendor.quirks.local) {
+        ways.push(other(context, vendor));
+    }
+    if !google_is_used
+        && let Some(way) = ways.iter_mut().find(|way| Some(way.id.as_str()) == default)
+    {
+        way.used = true;
+        way.reason = None;
+    }
+    let used = ways.iter().find(|way| way.used).map(|way| way.id.clone());
+    let selected_by = by.or_else(|| {
+        let vendor = catalog::vendor(used.as_deref()?).ok()?;
+        let variables = vendor.key_variable.iter().chain(&vendor.base_url_variable);
+        let is_set = |name: &&String| context.environment.non_empty(name).is_some();
+        variables.filter(is_set).map(|name| format!("{name} is set")).next()
+    });
+    for way in ways.iter_mut().filter(|way| !way.used && way.ready && way.reason.is_none()) {
+        way.reason = selected_by.as_ref().map(|by| format!("{by}, which takes precedence"));
+    }
+    SignInReport { used, selected_by, ways }
+}
+
+/// Returns what selects a method of Google.
+fn selected_by(context: &SignInContext, chosen: &AuthType) -> String {
+    use pollux_config::environment::names;
+    let SignInContext { settings, environment, .. } = context;
+    if settings.selected_type.as_deref().map(AuthType::from_name).as_ref() == Some(chosen) {
+        return format!("security.auth.selectedType is {}", chosen.as_str());
+    }
+    let variable = match chosen {
+        AuthType::OauthPersonal => names::GOOGLE_GENAI_USE_GCA,
+        AuthType::VertexAi => names::GOOGLE_GENAI_USE_VERTEXAI,
+        AuthType::GeminiApiKey => names::GEMINI_API_KEY,
+        AuthType::Gateway => names::GOOGLE_GEMINI_BASE_URL,
+        _ if environment.is_true(names::CLOUD_SHELL) => names::CLOUD_SHELL,
+        _ => names::GEMINI_CLI_USE_COMPUTE_ADC,
+    };
+    format!("{variable} is set")
+}
+
+async fn google(
+    context: &SignInContext,
+    method: &AuthType,
+    name: &str,
+    vendor: &str,
+    is_used: bool,
+) -> SignInWay {
+    let mut way = SignInWay {
+        id: method.as_str().to_owned(),
+        name: name.to_owned(),
+        used: is_used,
+        ready: false,
+        credentials: None,
+        reason: None,
+    };
+    // As if the method were selected; a key must not replace it.
+    let mut alone = context.clone();
+    alone.settings.selected_type = Some(method.as_str().to_owned());
+    if !is_used {
+        alone.settings.enforced_type = Some(method.as_str().to_owned());
+    }
+    let checked = catalog::vendor(vendor).and_then(|vendor| authoriser(vendor, &alone));
+    if let Err(error) = checked {
+        way.reason = Some(first_line(&error.message));
+        return way;
+    }
+    match credentials(context, method, is_used).await {
+        Ok(credentials) => (way.ready, way.credentials) = (true, credentials),
+        Err(reason) => way.reason = Some(reason),
+    }
+    if let Some(enforced) = context.settings.enforced_type.as_deref()
+        && AuthType::from_name(enforced) != *method
+    {
+        way.reason = Some(format!("security.auth.enforcedType allows only {enforced}"));
+    }
+    way
+}
+
+/// Returns a description of the credentials of a method.
+async fn credentials(
+    context: &SignInContext,
+    method: &AuthType,
+    is_used: bool,
+) -> Result<Option<String>, String> {
+    use pollux_config::environment::names;
+    let environment = &context.environment;
+    let has = |name| environment.non_empty(name).is_some();
+    let mut setup = setup(environment);
+    match method {
+        AuthType::GeminiApiKey => return Ok(Some(names::GEMINI_API_KEY.to_owned())),
+        AuthType::Gateway if has(names::GEMINI_API_KEY) => {
+            return Ok(Some(names::GEMINI_API_KEY.to_owned()));
+        }
+        AuthType::VertexAi if vertex::express_key(environment).is_some() => {
+            return Ok(Some(names::GOOGLE_API_KEY.to_owned()));
+        }
+        AuthType::OauthPersonal
+            if environment.is_true(names::GOOGLE_GENAI_USE_GCA)
+                && has(names::GOOGLE_CLOUD_ACCESS_TOKEN) =>
+        {
+            return Ok(Some(names::GOOGLE_CLOUD_ACCESS_TOKEN.to_owned()));
+        }
+        AuthType::OauthPersonal => {
+            let path = context.stored_sign_in();
+            if pollux_fs::info(&path).is_ok() {
+                return Ok(Some(format!("the Google sign-in in {}", path.display())));
+            }
+        }
+        AuthType::ComputeDefaultCredentials => {
+            setup = GoogleSetup { named_file: None, gcloud_file: None, ..setup };
+        }
+        AuthType::VertexAi => {}
+        AuthType::Gateway | AuthType::Other(_) => return Ok(None),
+    }
+    // Nobody waits for a metadata server that is not used.
+    setup.uses_metadata &= is_used || setup.is_metadata_named;
+    match find(&setup).await {
+        Ok(source) => Ok(Some(described(&source))),
+        Err(error) => Err(first_line(&error.to_string())),
+    }
+}
+
+fn described(source: &GoogleSource) -> String {
+    let description = source.description();
+    match source {
+        GoogleSource::File { file, .. } => match file.account() {
+            Some(account) => format!("{description}: {account}"),
+            None => description,
+        },
+        GoogleSource::Machine => description,
+    }
+}
+
+fn other(context: &SignInContext, vendor: &Vendor) -> SignInWay {
+    let variable = vendor.key_variable.as_deref().unwrap_or_default();
+    let has_key = context.environment.non_empty(variable).is_some();
+    let ready = authoriser(vendor, context).is_ok();
+    let reason = match (&context.settings.enforced_type, ready) {
+        (Some(enforced), _) if *enforced != vendor.id => {
+            Some(format!("security.auth.enforcedType allows only {enforced}"))
+        }
+        (_, true) => Some(format!("used with --model {}/NAME", vendor.id)),
+        (_, false) => Some(format!("{variable} is not set")),
+    };
+    SignInWay {
+        id: vendor.id.clone(),
+        name: vendor.name.clone(),
+        used: false,
+        ready,
+        credentials: has_key.then(|| variable.to_owned()),
+        reason,
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
