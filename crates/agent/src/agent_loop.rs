@@ -133,8 +133,12 @@ impl AgentLoop {
     /// Creates an agent that has not handled any prompt yet.
     pub fn new(services: AgentServices, parts: AgentParts) -> Self {
         let outlet = parts.recorder.outlet().clone();
-        let PinnedContext { topic, plan, todos } =
+        let PinnedContext { topic, plan, todos, folders } =
             PinnedContext::of(&parts.history, &parts.toolset.get());
+        let fitting = Fitting::new(parts.fitting, parts.settings.clone());
+        for folder in &folders {
+            fitting.open_folder(folder);
+        }
         let hooks = HookEvents::new(services.hooks.clone(), outlet.clone());
         // Side calls before the first request also use the model of the conversation.
         let requested = String::clone(&parts.requested_model.get());
@@ -149,7 +153,7 @@ impl AgentLoop {
             instruction_copy: parts.instruction_copy,
             chat,
             side_models: Arc::new(side_models),
-            fitting: Fitting::new(parts.fitting, parts.settings.clone()),
+            fitting,
             guard: LoopGuard::new(
                 parts.settings.clone(),
                 outlet.clone(),

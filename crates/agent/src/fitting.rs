@@ -5,7 +5,7 @@
 //! sufficient, the oldest messages are dropped, so that a conversation never ends because of its
 //! length. Everything stays in the log, and the user can restore it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pollux_fs::Workspace;
@@ -98,6 +98,11 @@ impl Fitting {
             is_answered: false,
             not_before: 0,
         }
+    }
+
+    /// Lets the tools read everything in a folder.
+    pub(crate) fn open_folder(&self, folder: &Path) {
+        self.parts.workspace.update(|workspace| workspace.allow_reading(folder));
     }
 
     /// Notes the arrival of an answer.

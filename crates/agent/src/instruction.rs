@@ -10,7 +10,7 @@ use pollux_protocol::{
 };
 
 use crate::memory::{SessionMemory, take_notice};
-use crate::prompt::{PromptInputs, Situation, system_prompt};
+use crate::prompt::{OfferedSkill, PromptInputs, Situation, system_prompt};
 use crate::standing::{clean, plan_name};
 use crate::toolset::Toolset;
 
@@ -32,7 +32,7 @@ pub(crate) struct Instruction {
 pub enum InstructionSource {
     /// Instruction of a session's main agent.
     Session {
-        /// Facts about the session that do not change.
+        /// Facts about the session.
         inputs: Box<PromptInputs>,
         /// Content of the user's own context files.
         memory: Live<SessionMemory>,
@@ -49,6 +49,7 @@ struct Made {
     topic: Option<String>,
     /// Variable parts of the source at the time of building.
     memory: [Arc<str>; 2],
+    skills: Option<Arc<Vec<OfferedSkill>>>,
     system: Arc<str>,
     tools: Arc<[Declaration]>,
 }
@@ -120,11 +121,16 @@ impl Instruction {
             }
             InstructionSource::Text(text) => [Arc::clone(text), Arc::default()],
         };
+        let skills = match &self.source {
+            InstructionSource::Session { inputs, .. } => Some(inputs.skills.get()),
+            InstructionSource::Text(_) => None,
+        };
         if let Some(made) = &self.made
             && made.mode == mode
             && made.model == choice.name
             && Arc::ptr_eq(&made.toolset, toolset)
             && Arc::ptr_eq(&made.policy, policy)
+            && made.skills.as_ref().map(Arc::as_ptr) == skills.as_ref().map(Arc::as_ptr)
             && made.memory.iter().zip(&memory).all(|(made, now)| Arc::ptr_eq(made, now))
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
@@ -135,7 +141,8 @@ impl Instruction {
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
         let (toolset, policy) = (Arc::clone(toolset), Arc::clone(policy));
         let topic = self.topic.clone();
-        self.made = Some(Made { toolset, policy, mode, model, topic, memory, system, tools });
+        self.made =
+            Some(Made { toolset, policy, mode, model, topic, memory, skills, system, tools });
         again
     }
 

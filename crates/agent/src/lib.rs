@@ -63,7 +63,7 @@ pub use next_speaker::NextSpeakerOptions;
 pub use operator::EventOperator;
 pub use outlet::Outlet;
 pub use prompt::{
-    PromptInputs, Sandbox, Section, Situation, Skill, Subagent, SystemPrompt, system_prompt,
+    OfferedSkill, PromptInputs, Sandbox, Section, Situation, Subagent, SystemPrompt, system_prompt,
 };
 pub use recorder::HistoryRecorder;
 pub use scheduler::{ApprovalChoices, Batch, CallInputs, Grants, Scheduler, denied, nobody_to_ask};

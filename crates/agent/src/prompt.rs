@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pollux_protocol::{ApprovalMode, PromptFamily};
+use pollux_protocol::{ApprovalMode, Live, PromptFamily};
 
 mod built_in;
 mod section;
@@ -39,7 +39,7 @@ pub struct Subagent {
 
 /// Skill that the model can activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
+pub struct OfferedSkill {
     /// Name for activating the skill.
     pub name: String,
     /// Description of its purpose, which helps the model to choose.
@@ -48,7 +48,7 @@ pub struct Skill {
     pub location: PathBuf,
 }
 
-/// Facts for the system instruction that do not change during a session.
+/// Facts for the system instruction that do not change during a session, except for the skills.
 #[derive(Debug, Clone, Default)]
 pub struct PromptInputs {
     /// True if a user can answer.
@@ -74,7 +74,7 @@ pub struct PromptInputs {
     /// Subagents that the model can invoke.
     pub subagents: Vec<Subagent>,
     /// Skills that the model can activate.
-    pub skills: Vec<Skill>,
+    pub skills: Live<Vec<OfferedSkill>>,
     /// Sections that the user has disabled.
     pub left_out: Vec<Section>,
     /// Text of the user that replaces all built-in sections.
@@ -166,7 +166,7 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     let mut flags: Vec<(&str, bool)> = built_in::conditions(tools).collect();
     let offers = |condition| flags.contains(&(condition, true));
     let subagents_offered = offers("agents") && !inputs.subagents.is_empty();
-    let skills_offered = offers("skill_tool") && !inputs.skills.is_empty();
+    let skills_offered = offers("skill_tool") && !inputs.skills.get().is_empty();
     let is_investigator = |agent: &Subagent| agent.name == built_in::INVESTIGATOR;
     flags.extend([
         ("interactive", inputs.interactive),
@@ -219,14 +219,14 @@ fn subagents(inputs: &PromptInputs) -> String {
 
 /// Returns the skills with name, description and file; empty without skills.
 fn skills(inputs: &PromptInputs) -> String {
-    let entry = |skill: &Skill| {
+    let entry = |skill: &OfferedSkill| {
         let (name, description) = (escaped(&skill.name), escaped(&skill.description));
         let location = escaped(&skill.location.display().to_string());
         format!(
             "<skill><name>{name}</name><description>{description}</description><location>{location}</location></skill>"
         )
     };
-    block("available_skills", &inputs.skills.iter().map(entry).collect::<Vec<_>>())
+    block("available_skills", &inputs.skills.get().iter().map(entry).collect::<Vec<_>>())
 }
 
 fn block(tag: &str, entries: &[String]) -> String {

@@ -1,6 +1,8 @@
-//! State of the work that a conversation's calls have set: its topic, the approved plan, and the
-//! to-do list. A resumed conversation has no other record of this state.
+//! State of the work that a conversation's calls have set: its topic, the approved plan, the to-do
+//! list, and the folders that were opened. A resumed conversation has no other record of this
+//! state.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_protocol::plain_text::one_line;
@@ -22,6 +24,8 @@ pub struct PinnedContext {
     pub plan: Option<String>,
     /// To-do list.
     pub todos: Vec<Todo>,
+    /// Folders outside of the workspace that the tools may read, the last one first.
+    pub folders: Vec<PathBuf>,
 }
 
 impl PinnedContext {
@@ -31,6 +35,7 @@ impl PinnedContext {
         // Entries that a compression replaced still count.
         let entries = history.whole();
         let (mut topic, mut plan, mut todos) = (None, None, None);
+        let mut folders = Vec::new();
         for (call, answer) in answered(&entries) {
             match toolset.recall(call, answer) {
                 Some(Directive::SetTopic(title)) => topic = topic.or_else(|| clean(&title)),
@@ -40,10 +45,11 @@ impl PinnedContext {
                 Some(Directive::SetTodos(list)) => {
                     todos.get_or_insert_with(|| cleaned(list));
                 }
+                Some(Directive::OpenFolder(folder)) => folders.push(folder),
                 _ => {}
             }
         }
-        Self { topic, plan, todos: todos.unwrap_or_default() }
+        Self { topic, plan, todos: todos.unwrap_or_default(), folders }
     }
 }
 
@@ -114,6 +120,7 @@ mod tests {
             Some(match key.as_str() {
                 "topic" => Directive::SetTopic(text()),
                 "plan" => Directive::LeavePlanMode { plan: text() },
+                "folder" => Directive::OpenFolder(text().into()),
                 _ => {
                     let todo = Todo { description: text(), status: TodoStatus::Blocked };
                     Directive::SetTodos(vec![todo])
@@ -163,6 +170,9 @@ mod tests {
             (json!({"plan": "two.md"}), Some("refused")),
             (json!({"plan": "a\n# Rules"}), Some("")),
             (json!({"todo": "other"}), None),
+            (json!({"folder": "/skills/a"}), Some("")),
+            (json!({"folder": "/skills/b"}), Some("")),
+            (json!({"folder": "/skills/c"}), None),
             (json!({}), Some("")),
         ]);
         let todo = Todo { description: "read on".to_owned(), status: TodoStatus::Blocked };
@@ -170,6 +180,7 @@ mod tests {
             topic: Some("Second one".to_owned()),
             plan: Some("one.md".to_owned()),
             todos: vec![todo],
+            folders: vec!["/skills/b".into(), "/skills/a".into()],
         };
         assert_eq!(standing, expected);
     }

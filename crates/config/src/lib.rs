@@ -44,6 +44,7 @@ pub mod schema;
 mod secrets;
 mod server_lists;
 mod settings;
+pub mod skills;
 mod trust;
 mod validate;
 mod write;

@@ -115,8 +115,8 @@ const IN_STATE: [(&str, Secrecy); 22] = [
     ("trusted_hooks.json", Secrecy::Readable),
 ];
 
-/// Folder of skills in a home or a project, outside of the state directory.
-const SKILLS: &str = ".agents/skills";
+/// Folders of skills in a home or a project, outside of the state directory.
+const SKILLS: [&str; 2] = [".agents/skills", ".claude/skills"];
 
 /// Returns true if `name` is an entry of a state directory that Pollux obeys. Letter case is
 /// ignored, because file systems may ignore it.
@@ -237,7 +237,8 @@ impl ProtectedPlaces {
                 secrecy,
             };
             paths.extend(IN_STATE.into_iter().map(obeyed));
-            paths.push(ProtectedPath::readable(folder.join(SKILLS), Protection::State));
+            let skills = SKILLS.map(|name| folder.join(name));
+            paths.extend(skills.map(|path| ProtectedPath::readable(path, Protection::State)));
         }
         let files = self.files.iter().cloned();
         paths.extend(files.map(|path| ProtectedPath::readable(path, Protection::State)));

@@ -272,6 +272,60 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::from_io(from, error))
 }
 
+/// Puts the folder `new` in the place of `old`, which may be a folder, a link, or nothing. Both
+/// must have the same parent. Where the file system can exchange two names, the place is never
+/// empty.
+///
+/// # Errors
+/// Returns an error if `old` is still in its place. What is left of a replaced folder that cannot
+/// be removed is not an error.
+pub fn replace_tree(new: &Path, old: &Path) -> Result<()> {
+    let Ok(replaced) = link_info(old) else { return rename(new, old) };
+    let remove = |path: &Path| match replaced.kind {
+        EntryKind::Directory => remove_tree(path),
+        _ => remove_file(path),
+    };
+    if exchange(new, old) {
+        drop(remove(new));
+        return Ok(());
+    }
+    let mut aside = new.as_os_str().to_owned();
+    aside.push(".old");
+    let aside = Path::new(&aside);
+    rename(old, aside)?;
+    if let Err(error) = rename(new, old) {
+        rename(aside, old)?;
+        return Err(error);
+    }
+    drop(remove(aside));
+    Ok(())
+}
+
+/// Exchanges two names in one step. Returns false if the system cannot.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
+}
+
+/// Returns false: the system cannot exchange two names.
+#[cfg(not(target_os = "linux"))]
+fn exchange(_: &Path, _: &Path) -> bool {
+    false
+}
+
+/// Creates a link to a folder.
+#[cfg(unix)]
+pub fn link_folder(target: &Path, link: &Path) -> Result<()> {
+    std::os::unix::fs::symlink(target, link).map_err(|error| Error::from_io(link, error))
+}
+
+/// Creates a link to a folder, which needs a privilege on Windows.
+#[cfg(windows)]
+pub fn link_folder(target: &Path, link: &Path) -> Result<()> {
+    std::os::windows::fs::symlink_dir(target, link).map_err(|error| Error::from_io(link, error))
+}
+
 /// Copies a folder's files, folders and links to `to`, which is created. Special files are left
 /// out.
 ///
@@ -284,18 +338,26 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         for entry in list_directory(&source)? {
             let Some(name) = entry.path.file_name() else { continue };
             let copy = target.join(name);
-            let failed = |error| Error::from_io(&entry.path, error);
-            match entry.kind {
-                EntryKind::Directory => pending.push((entry.path, copy)),
-                EntryKind::File => {
-                    fs::copy(&entry.path, &copy).map_err(failed)?;
-                }
-                EntryKind::Symlink => copy_link(&entry.path, &copy).map_err(failed)?,
-                EntryKind::Special => {}
+            if entry.kind == EntryKind::Directory {
+                pending.push((entry.path, copy));
+            } else {
+                copy_entry(&entry, &copy)?;
             }
         }
     }
     Ok(())
+}
+
+/// Copies an entry of a folder: a folder as [`copy_tree`] does, a file, or a link. A special file
+/// is left out.
+pub fn copy_entry(entry: &DirectoryEntry, to: &Path) -> Result<()> {
+    let copied = match entry.kind {
+        EntryKind::Directory => return copy_tree(&entry.path, to),
+        EntryKind::File => fs::copy(&entry.path, to).map(drop),
+        EntryKind::Symlink => copy_link(&entry.path, to),
+        EntryKind::Special => Ok(()),
+    };
+    copied.map_err(|error| Error::from_io(&entry.path, error))
 }
 
 #[cfg(unix)]

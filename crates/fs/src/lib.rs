@@ -51,9 +51,10 @@ pub use exclusions::{
     COMMON_EXCLUDES, DIRECTORY_EXCLUDES, Exclusions, READ_MANY_FILE_EXCLUDES, SEARCH_FILE_EXCLUDES,
 };
 pub use files::{
-    DirectoryEntry, EntryKind, FileInfo, Spool, copy_tree, create_directories,
-    create_private_directories, info, link_info, list_directory, open_to_read, read_bytes,
-    read_head, read_tail, read_tail_of_file_itself, remove_file, remove_tree, rename,
+    DirectoryEntry, EntryKind, FileInfo, Spool, copy_entry, copy_tree, create_directories,
+    create_private_directories, info, link_folder, link_info, list_directory, open_to_read,
+    read_bytes, read_head, read_tail, read_tail_of_file_itself, remove_file, remove_tree, rename,
+    replace_tree,
 };
 #[cfg(unix)]
 pub use files::{Ownership, ownership};

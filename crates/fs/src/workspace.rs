@@ -86,7 +86,7 @@ impl Workspace {
         self.memory_files.push(real_path(path).unwrap_or_else(|_| path.into()));
     }
 
-    /// Allows reading below this folder, or this file.
+    /// Allows reading this file, or below this folder except for files with secrets.
     pub fn allow_reading(&mut self, path: &Path) {
         self.readable.push(real_path(path).unwrap_or_else(|_| path.into()));
     }
@@ -205,7 +205,15 @@ impl Workspace {
             && (inside && !self.is_closed(real) && !self.is_closed(path) && !is_secret_file(real)
                 || real.starts_with(&self.temp.real)
                 || self.memory_files.iter().any(|file| file == real)
-                || access == Access::Read && below(&self.readable))
+                || access == Access::Read && self.is_opened(real))
+    }
+
+    /// Returns true if a real path was opened for reading, itself or with a folder around it.
+    fn is_opened(&self, real: &Path) -> bool {
+        let (itself, below) = self.readable.iter().fold((false, false), |(itself, below), open| {
+            (itself || open == real, below || real.starts_with(open))
+        });
+        itself || below && !is_secret_file(real)
     }
 
     /// Returns true if `path` (absolute) is in the workspace but closed, based on its text only.

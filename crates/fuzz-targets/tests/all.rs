@@ -50,6 +50,8 @@ targets! {
     screen_text,
     session_file,
     settings_json,
+    skill_archive,
+    skill_file,
     snapshot,
     sse,
     tool_schema,

@@ -62,8 +62,9 @@ impl Assembled {
 
     /// Ends the agent and everything that belongs to it. Tasks that exceed the grace period are
     /// abandoned and end with the process.
-    pub(crate) async fn close(self) {
-        drop(self.tasks);
+    pub(crate) async fn close(mut self) {
+        // A task may still own the log, whose file is locked until then.
+        self.tasks.shutdown().await;
         self.closing.listen();
         if self.tools.interactive {
             let running = self.tools.background.list().into_iter();
@@ -117,30 +118,31 @@ impl Setup {
         let session_id = launch.session_id;
         let telemetry = crate::telemetry::start(self, session_id);
         let closing = Arc::new(ClosingMessages::new(Arc::clone(&self.input.request.notices)));
-        let mut observers: Vec<Arc<dyn Observer>> =
-            vec![launch.statistics.clone(), closing.clone()];
-        observers.extend(self.input.request.observers.iter().cloned());
-        observers.extend(launch.state.checkpoints.iter().map(|kept| Arc::clone(kept) as _));
-        observers.extend(telemetry.clone().map(|telemetry| telemetry as Arc<dyn Observer>));
+        let mut observers = self.observers(&launch, telemetry.as_ref());
+        observers.push(closing.clone());
         let (outlet, events) = Outlet::new(session_id, observers);
         let log_prompts = telemetry.is_some() && self.telemetry.log_prompts;
         let replies = Arc::new(EventOperator::new(outlet.clone()));
         let operator = self.operator(&replies);
         let services = self.services(&launch, Arc::clone(&operator), &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
-        let SessionState { toolset, tools, memory, servers, settings, custom_commands, .. } = state;
+        let SessionState {
+            toolset, tools, memory, servers, settings, custom_commands, skills, ..
+        } = state;
         memory.resume(&history);
         let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
         custom_commands.check_in_background(&commands, &outlet);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(skills.follow(&settings.current(), toolset.clone(), commands.clone(), &outlet));
         let side_models = side_models(&services, &outlet, &requested_model);
         let sampler = sampler(side_models.clone(), requested_model.clone());
         let parts = AgentParts {
             role: ModelRole::Main,
             requested_model,
             instruction: InstructionSource::Session {
-                inputs: Box::new(self.prompt_inputs(session_id, &overrides)),
+                inputs: Box::new(self.prompt_inputs(session_id, &overrides, skills.offered())),
                 memory: memory.reported(),
             },
             instruction_copy: overrides.copy,
@@ -168,12 +170,24 @@ impl Setup {
         let (handle, task) = pollux_agent::spawn(agent, commands, replies, events);
         settings.report_to(handle.downgrade());
         tokio::spawn(reports.deliver(handle.downgrade()));
-        let mut tasks = JoinSet::new();
         if let Some(collector) = self.collector(session_id) {
             tasks.spawn(auto_memory::collect(collector, side_models, handle.downgrade()));
         }
         let handle = Arc::new(handle);
         Assembled { handle, task, telemetry, tasks, standing, grace, tools, servers, closing }
+    }
+
+    /// Returns the observers of the session, besides that of the closing messages.
+    fn observers(
+        &self,
+        launch: &Launch<'_>,
+        telemetry: Option<&Arc<Telemetry>>,
+    ) -> Vec<Arc<dyn Observer>> {
+        let mut observers: Vec<Arc<dyn Observer>> = vec![launch.statistics.clone()];
+        observers.extend(self.input.request.observers.iter().cloned());
+        observers.extend(launch.state.checkpoints.iter().map(|kept| Arc::clone(kept) as _));
+        observers.extend(telemetry.map(|telemetry| Arc::clone(telemetry) as _));
+        observers
     }
 
     /// Returns the user of the session.

@@ -34,6 +34,7 @@ mod rewind;
 mod session;
 mod settings;
 mod shell;
+mod skills;
 mod stats;
 mod stored;
 mod table;
@@ -73,6 +74,7 @@ pub(crate) fn of(
     };
     let mut commands = built_in.reserving(table::reserved_names());
     state.custom_commands.add_to(&mut commands);
+    state.skills.add_to(&mut commands);
     commands
 }
 
@@ -95,7 +97,8 @@ fn interactive(
     }
     named.extend(stored_sessions(stored));
     let (memory, inbox) = (Arc::clone(&state.memory), setup.inbox());
-    named.push(Arc::new(memory::MemoryCommand { memory, inbox }));
+    let (skills, toolset) = (Arc::clone(&state.skills), state.toolset.clone());
+    named.push(Arc::new(memory::MemoryCommand { memory, inbox, skills, toolset }));
     let (memory, setup) = (Arc::clone(&state.memory), Arc::clone(setup));
     named.push(Arc::new(directory::Directory { setup: Arc::clone(&setup), memory }));
     named.push(Arc::new(copy::Copy { setup: Arc::clone(&setup), log: log.clone() }));
@@ -123,6 +126,12 @@ fn about_session(
         Arc::new(model::Model::new(setup)),
         Arc::new(plan::Plan { request, folder: setup.plans_directory(session_id) }),
         Arc::new(mcp::Mcp(Arc::clone(&state.servers))),
+        Arc::new(skills::SkillsCommand {
+            setup: Arc::clone(setup),
+            skills: Arc::clone(&state.skills),
+            settings: state.settings.clone(),
+            toolset: state.toolset.clone(),
+        }),
         Arc::new(tools::Tools { toolset: state.toolset.clone(), policy: state.policy.clone() }),
         Arc::new(tasks::Tasks(Arc::clone(&state.tools))),
         Arc::new(policies::Policies(state.policy.clone())),

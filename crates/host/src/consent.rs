@@ -14,8 +14,10 @@ use crate::idle;
 use crate::setup::Beginning;
 
 mod person;
+mod session;
 
 pub(crate) use person::OpenItems;
+pub(crate) use session::SessionConsent;
 
 /// Decision about the items of a folder.
 pub(crate) enum Consent {

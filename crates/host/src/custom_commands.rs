@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pollux_agent::Outlet;
+use pollux_config::GEMINI_DIR;
 use pollux_config::consent::kinds;
 use pollux_config::custom_commands::{CommandFile, CommandText, find_commands};
-use pollux_config::{Accepted, GEMINI_DIR};
 use pollux_protocol::{
     CommandContext, CommandSet, CommandSource, ConsentItem, Event, Live, PromptCommand,
     PromptSource, RenamedCommand, Severity,
 };
 use pollux_tools::ToolContext;
 
+use crate::consent::SessionConsent;
 use crate::references::Expander;
 use crate::setup::Setup;
 
-mod consent;
 mod file_command;
 mod filling;
 mod notices;
@@ -39,8 +39,7 @@ pub(crate) struct CustomCommands {
     setup: Arc<Setup>,
     expander: Expander,
     tools: Arc<ToolContext>,
-    /// Items that the user has agreed to.
-    accepted: Mutex<Accepted>,
+    consent: Arc<SessionConsent>,
     /// Descriptions by the path of the file, as far as the files were read.
     descriptions: Mutex<HashMap<PathBuf, Description>>,
     /// Renamed commands that were reported.
@@ -61,12 +60,16 @@ struct Found {
 }
 
 impl CustomCommands {
-    pub(crate) fn new(setup: &Arc<Setup>, tools: &Arc<ToolContext>) -> Self {
+    pub(crate) fn new(
+        setup: &Arc<Setup>,
+        tools: &Arc<ToolContext>,
+        consent: &Arc<SessionConsent>,
+    ) -> Self {
         Self {
             setup: Arc::clone(setup),
             expander: Expander::new(setup, PromptSource::Typed),
             tools: Arc::clone(tools),
-            accepted: Mutex::new(setup.accepted.clone()),
+            consent: Arc::clone(consent),
             descriptions: Mutex::default(),
             reported: Mutex::default(),
         }
@@ -133,7 +136,7 @@ impl CustomCommands {
         let open = tokio::task::spawn_blocking(move || this.open_items()).await;
         let open = open.map_err(|error| error.to_string())?;
         if !open.is_empty() {
-            self.ask_about(open, context).await?;
+            self.consent.ask_about(open, context).await?;
         }
         let (this, commands) = (Arc::clone(self), context.session.commands.clone());
         self.descriptions().clear();
@@ -193,7 +196,7 @@ impl CustomCommands {
             CommandSource::Project if *cwd != places.home => {
                 Some(cwd.join(GEMINI_DIR).join(FOLDER))
             }
-            CommandSource::Project | CommandSource::Server(_) => None,
+            CommandSource::Project | CommandSource::Skill | CommandSource::Server(_) => None,
         }
     }
 
@@ -206,7 +209,7 @@ impl CustomCommands {
                 file.name
             ));
         }
-        (!self.accepted().names(kinds::CUSTOM_COMMAND, &file.label)).then(|| {
+        (!self.consent.accepted().names(kinds::CUSTOM_COMMAND, &file.label)).then(|| {
             format!(
                 "/{} is a command of this folder that you have not allowed, so it cannot run. /permissions shows your answers.",
                 file.name
@@ -214,9 +217,32 @@ impl CustomCommands {
         })
     }
 
+    /// Returns the items of the project's commands that the user must be asked about. Blocks the
+    /// thread.
+    fn open_items(&self) -> Vec<ConsentItem> {
+        let Some(folder) =
+            self.folder(&CommandSource::Project).filter(|_| self.consent.is_by_item())
+        else {
+            return Vec::new();
+        };
+        let found = find_commands(&folder, Some(&self.setup.input.request.folder)).files;
+        let items = found.iter().filter_map(|file| Some(file.item(&file.read().ok()?)));
+        self.consent.open(items.collect())
+    }
+
+    /// Returns the message about a command whose content the user has not agreed to.
+    fn changed(&self, path: &str, name: &str) -> String {
+        let remedy = if self.setup.is_interactive() {
+            ""
+        } else {
+            "\nCall it at the terminal to allow it, or use --skip-trust to accept everything for one run."
+        };
+        format!("{path} has changed since you allowed it, so /{name} did not run.{remedy}")
+    }
+
     /// Returns the item of a file of the project if the user has not agreed to it.
     fn open_item(&self, file: &CommandFile, text: &CommandText) -> Option<ConsentItem> {
-        let accepted = self.accepted();
+        let accepted = self.consent.accepted();
         if accepted.is_everything() {
             return None;
         }
@@ -226,10 +252,6 @@ impl CustomCommands {
 
     fn descriptions(&self) -> MutexGuard<'_, HashMap<PathBuf, Description>> {
         self.descriptions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn accepted(&self) -> MutexGuard<'_, Accepted> {
-        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,7 +11,7 @@ use pollux_protocol::Notices;
 use serde_json::Value;
 
 /// Kinds of consent items that do not take effect in this version, whatever the user answers.
-pub(crate) const CONSENT_KINDS: [&str; 2] = [kinds::SUBAGENT, kinds::SKILL];
+pub(crate) const CONSENT_KINDS: [&str; 1] = [kinds::SUBAGENT];
 
 /// Beginnings of the keys of settings that only change the appearance, the editor or updates.
 const COSMETIC: [&str; 15] = [
@@ -49,12 +49,7 @@ struct Definitions {
     is_one: fn(&Path) -> bool,
 }
 
-const DEFINITIONS: [Definitions; 3] = [
-    Definitions {
-        plural: "skills",
-        folders: &[".gemini/skills", ".agents/skills"],
-        is_one: |path| is_kind(&path.join("SKILL.md"), EntryKind::File),
-    },
+const DEFINITIONS: [Definitions; 2] = [
     Definitions {
         plural: "subagents",
         folders: &[".gemini/agents"],
@@ -163,9 +158,11 @@ mod tests {
     #[test]
     fn a_few_names_are_listed() {
         let names = |count| (0..count).map(|number| format!("n{number}")).collect::<Vec<_>>();
-        assert_eq!(listed("skills", &[]), None);
-        assert_eq!(listed("skills", &names(2)).unwrap(), "skills (n0, n1)");
-        assert_eq!(listed("skills", &names(9)).unwrap(), "skills (n0, n1, n2, n3 and 5 more)");
-        assert_eq!(listed("skills", &["\u{1b}[2J".to_owned()]).unwrap(), "skills (\\u{1b}[2J)");
+        assert_eq!(listed("subagents", &[]), None);
+        assert_eq!(listed("subagents", &names(2)).unwrap(), "subagents (n0, n1)");
+        let expected = "subagents (n0, n1, n2, n3 and 5 more)";
+        assert_eq!(listed("subagents", &names(9)).unwrap(), expected);
+        let name = "\u{1b}[2J".to_owned();
+        assert_eq!(listed("subagents", &[name]).unwrap(), "subagents (\\u{1b}[2J)");
     }
 }

@@ -46,6 +46,7 @@ mod sessions;
 mod settings_files;
 mod setup;
 mod sign_in;
+pub mod skills;
 mod state;
 mod telemetry;
 mod tools;

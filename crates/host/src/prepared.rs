@@ -94,7 +94,7 @@ impl Prepared {
             state: state.clone(),
             reports,
         });
-        let PinnedContext { topic, plan, todos } = agent.standing.clone();
+        let PinnedContext { topic, plan, todos, .. } = agent.standing.clone();
         facts.resumed = facts.resumed.map(|earlier| ResumedState { topic, plan, todos, ..earlier });
         Ok(OpenSession { facts, agent, setup, log, models, state, prompts: OnceLock::new() })
     }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use pollux_agent::{Section, Situation, Toolset, system_prompt};
+use pollux_extensions::skills::Skill;
 use pollux_models::names;
 use pollux_protocol::{Declaration, Live, ModelLimits, PromptFamily, SelectContext};
 
 use crate::memory::Memory;
 use crate::setup::Setup;
+use crate::skills::offered_skills;
 use pollux_protocol::SessionFailure;
 
 /// Placeholder for the session id in paths; a preview has no session.
@@ -37,11 +39,16 @@ impl Setup {
         let (model, limits, family) = self.preferred_model().await;
         let memory = Arc::new(Memory::read(self));
         let tool_context = Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode)));
-        let toolset = Toolset::new(self.builtin_tools(&tool_context));
+        let skills = self.find_skills(&self.accepted);
+        let mut toolset = Toolset::new(self.builtin_tools(&tool_context));
+        // Nothing is activated here.
+        if let Some(tool) = self.skill_tool(&skills, Arc::new(|_: &Skill| Ok(()))) {
+            toolset.insert(tool);
+        }
         let offered = toolset.offered(&self.policy(SESSION), self.mode, &model, limits);
         let tools = offered.declarations();
         let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let inputs = self.prompt_inputs(SESSION, &overrides);
+        let inputs = self.prompt_inputs(SESSION, &overrides, Live::new(offered_skills(&skills)));
         let memory_section = Arc::clone(&memory.reported().get().system);
         let situation = Situation {
             mode: self.mode,

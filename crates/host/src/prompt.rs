@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_agent::{PromptInputs, Sandbox, Section};
+use pollux_agent::{OfferedSkill, PromptInputs, Sandbox, Section};
 use pollux_config::context;
 use pollux_config::names as variables;
 
 use crate::setup::Setup;
-use pollux_protocol::SessionFailure;
+use pollux_protocol::{Live, SessionFailure};
 
 /// Maximum size, in bytes, of a custom system instruction.
 const LARGEST: u64 = 1 << 20;
@@ -84,6 +84,7 @@ impl Setup {
         &self,
         session_id: &str,
         overrides: &SystemPromptOverrides,
+        skills: Live<Vec<OfferedSkill>>,
     ) -> PromptInputs {
         let names = context::names(&self.loaded.settings.context().file_names);
         let efficient = "tools.shell.enableShellOutputEfficiency";
@@ -98,9 +99,9 @@ impl Setup {
             global_memory: self.global_memory(),
             private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
             context_name: names.into_iter().next().unwrap_or_default(),
-            // No part of Pollux provides subagents or skills yet.
+            // No part of Pollux provides subagents yet.
             subagents: Vec::new(),
-            skills: Vec::new(),
+            skills,
             left_out: overrides.left_out.clone(),
             custom: overrides.custom.as_deref().map(Into::into),
         }

@@ -12,7 +12,8 @@ use crate::setup::{Beginning, Setup};
 use pollux_protocol::SessionFailure;
 
 /// Settings that take effect while a session runs. All others wait for the next start.
-const FOLLOWED: [&str; 9] = [
+const FOLLOWED: [&str; 10] = [
+    "skills.disabled",
     "model.maxSessionTurns",
     "model.compressionThreshold",
     "model.disableLoopDetection",
@@ -60,6 +61,11 @@ impl LiveSettings {
     /// Returns the live settings of the agent loop.
     pub(crate) fn followed(&self) -> Live<LoopSettings> {
         self.0.followed.clone()
+    }
+
+    /// Returns the live settings as last read.
+    pub(crate) fn current(&self) -> Live<Settings> {
+        self.0.current.clone()
     }
 
     /// Returns the settings as last read.

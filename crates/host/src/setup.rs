@@ -179,6 +179,11 @@ impl Setup {
         })
     }
 
+    /// Returns the items of the project that may take effect.
+    pub fn accepted(&self) -> &Accepted {
+        &self.accepted
+    }
+
     /// True if a user can answer questions.
     pub fn is_interactive(&self) -> bool {
         self.input.request.operator.is_some()

@@ -9,11 +9,13 @@ use pollux_protocol::{ApprovalMode, Live};
 use pollux_session::SharedCheckpoints;
 use pollux_tools::{Reporter, ToolContext};
 
+use crate::consent::SessionConsent;
 use crate::custom_commands::CustomCommands;
 use crate::memory::Memory;
 use crate::reload::LiveSettings;
 use crate::servers::SessionServers;
 use crate::setup::Setup;
+use crate::skills::Skills;
 
 /// Live values of a session, each in the only place where it is kept: everything that shows a value
 /// or changes it gets it from here. Clones share the values.
@@ -33,6 +35,8 @@ pub(crate) struct SessionState {
     pub(crate) servers: Arc<SessionServers>,
     /// Custom commands.
     pub(crate) custom_commands: Arc<CustomCommands>,
+    /// Skills.
+    pub(crate) skills: Arc<Skills>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
     /// Checkpoints of files; `None` if they are off.
@@ -51,11 +55,18 @@ impl SessionState {
             reporter: Some(reporter),
             ..setup.tool_context(session_id, &memory, mode.clone())
         });
+        let consent = Arc::new(SessionConsent::new(setup));
+        let skills = Arc::new(Skills::new(setup, &consent));
+        let mut toolset = Toolset::new(setup.builtin_tools(&tools));
+        if let Some(tool) = skills.tool() {
+            toolset.insert(tool);
+        }
         Self {
             policy: Live::new(setup.policy(session_id)),
-            toolset: Live::new(Toolset::new(setup.builtin_tools(&tools))),
+            toolset: Live::new(toolset),
             servers: Arc::new(SessionServers::new(setup, session_id)),
-            custom_commands: Arc::new(CustomCommands::new(setup, &tools)),
+            custom_commands: Arc::new(CustomCommands::new(setup, &tools, &consent)),
+            skills,
             settings: LiveSettings::new(setup),
             checkpoints: setup.checkpoints(session_id),
             is_deleted_at_end: Arc::default(),

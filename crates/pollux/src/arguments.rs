@@ -28,6 +28,7 @@ mod options;
 mod policy;
 mod prompt;
 mod sandbox;
+mod skills;
 mod subcommand;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub(crate) use models::{ModelsArguments, ModelsVerb};
 pub(crate) use policy::{PolicyArguments, PolicyVerb, command_line};
 pub(crate) use prompt::{PromptArguments, PromptVerb};
 pub(crate) use sandbox::{SandboxArguments, SandboxVerb};
+pub(crate) use skills::{SkillsArguments, SkillsVerb, scope_name};
 pub(crate) use subcommand::Subcommand;
 pub(crate) use trust::TrustArguments;
 

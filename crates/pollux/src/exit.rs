@@ -18,6 +18,7 @@
 //! | 130, 143 | ended by SIGINT, SIGTERM |
 //! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
 
+use pollux_extensions::InstallError;
 use pollux_input::ConversationEnd;
 use pollux_input::narration;
 use pollux_protocol::{
@@ -216,6 +217,12 @@ impl Failure {
             let (key, value) = details.as_ref();
             error[*key] = value.clone();
         }
+    }
+}
+
+impl From<InstallError> for Failure {
+    fn from(error: InstallError) -> Self {
+        Self::general(error.to_string())
     }
 }
 

@@ -16,6 +16,8 @@ use crate::stderr::stderr_line;
 
 mod stdin;
 
+pub(crate) use stdin::line as line_of_stdin;
+
 /// Input of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Input {

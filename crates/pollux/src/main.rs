@@ -27,6 +27,7 @@ mod sandbox;
 mod screen;
 mod sign_in_user;
 mod signals;
+mod skills;
 mod stderr;
 mod stdout;
 mod trust;
@@ -66,6 +67,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Policy(arguments) => program::policy(&process, &arguments),
         Subcommand::Prompt(arguments) => program::prompt(&process, arguments),
         Subcommand::Sandbox(arguments) => program::sandbox(&process, &arguments),
+        Subcommand::Skills(arguments) => program::skills(process, &arguments),
         Subcommand::Trust(arguments) => trust::run(&process, &arguments),
         Subcommand::Completions(arguments) => print(&arguments::completions(arguments.shell)),
         Subcommand::Man => print(&String::from_utf8_lossy(&arguments::man())),

@@ -6,7 +6,7 @@ use pollux_input::Stdout;
 
 use crate::arguments::{
     Arguments, AuthArguments, DemoArguments, McpArguments, McpVerb, ModelsArguments, PolicyArguments,
-    PromptArguments, SandboxArguments,
+    PromptArguments, SandboxArguments, SkillsArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -51,6 +51,14 @@ pub(crate) fn models(process: Process, arguments: ModelsArguments) -> ExitCode {
 pub(crate) fn auth(process: &Process, arguments: &AuthArguments) -> ExitCode {
     in_runtime(async move {
         let (text, code) = crate::auth::answer(process, arguments).await;
+        print(&text, code).await
+    })
+}
+
+/// Runs `skills`: lists, installs or changes skills.
+pub(crate) fn skills(process: Process, arguments: &SkillsArguments) -> ExitCode {
+    in_runtime(async move {
+        let (text, code) = crate::skills::answer(&process, arguments).await;
         print(&text, code).await
     })
 }

@@ -22,6 +22,12 @@ pub(crate) fn json_for_stdout(json: &str) -> Cow<'_, str> {
     if is_terminal() { json_for_terminal(json) } else { json.into() }
 }
 
+/// Prints a question whose answer is typed in the same line.
+pub(crate) fn print_unfinished(text: &str) {
+    let mut out = std::io::stdout().lock();
+    drop(out.write_all(text_for_stdout(text).as_bytes()).and_then(|()| out.flush()));
+}
+
 /// Prints the only text of a command. A closed pipe is not an error.
 pub(crate) fn print_once(text: &str) {
     drop(std::io::stdout().lock().write_all(text_for_stdout(text).as_bytes()));

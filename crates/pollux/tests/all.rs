@@ -84,6 +84,7 @@ mod suite {
     mod sessions;
     mod shell;
     mod sign_in;
+    mod skills;
     mod stage;
     mod stored_conversations;
     mod stream;

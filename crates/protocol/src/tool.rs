@@ -262,6 +262,8 @@ pub enum Directive {
     SetTopic(String),
     /// Replace the to-do list of the session.
     SetTodos(Vec<Todo>),
+    /// Let the tools read everything in this folder, which may be outside of the workspace.
+    OpenFolder(PathBuf),
 }
 
 /// Result of a tool's run.

@@ -28,6 +28,10 @@ fn main() {
          [beyond-gemini-cli.md](beyond-gemini-cli.md#tools); for servers and watchers, see \
          [background.md](background.md)."
     );
+    println!(
+        "With [skills](skills.md), `activate_skill` is declared after these tools. Its only parameter is the \
+         `name` of the skill."
+    );
     let workspace = Workspace::new("/project".into(), "/temporary".into());
     let mut context = ToolContext::new(workspace, "/temporary/outputs".into());
     context.plans_directory = "/plans".into();

@@ -16,9 +16,6 @@ _pollux() {
             ",$1")
                 cmd="pollux"
                 ;;
-            pollux,auth)
-                cmd="pollux__subcmd__auth"
-                ;;
             pollux,completions)
                 cmd="pollux__subcmd__completions"
                 ;;
@@ -52,20 +49,17 @@ _pollux() {
             pollux,sandbox)
                 cmd="pollux__subcmd__sandbox"
                 ;;
+            pollux,skill)
+                cmd="pollux__subcmd__skills"
+                ;;
+            pollux,skills)
+                cmd="pollux__subcmd__skills"
+                ;;
             pollux,trust)
                 cmd="pollux__subcmd__trust"
                 ;;
             pollux,version)
                 cmd="pollux__subcmd__version"
-                ;;
-            pollux__subcmd__auth,login)
-                cmd="pollux__subcmd__auth__subcmd__login"
-                ;;
-            pollux__subcmd__auth,logout)
-                cmd="pollux__subcmd__auth__subcmd__logout"
-                ;;
-            pollux__subcmd__auth,status)
-                cmd="pollux__subcmd__auth__subcmd__status"
                 ;;
             pollux__subcmd__config,explain)
                 cmd="pollux__subcmd__config__subcmd__explain"
@@ -145,6 +139,24 @@ _pollux() {
             pollux__subcmd__sandbox,status)
                 cmd="pollux__subcmd__sandbox__subcmd__status"
                 ;;
+            pollux__subcmd__skills,disable)
+                cmd="pollux__subcmd__skills__subcmd__disable"
+                ;;
+            pollux__subcmd__skills,enable)
+                cmd="pollux__subcmd__skills__subcmd__enable"
+                ;;
+            pollux__subcmd__skills,install)
+                cmd="pollux__subcmd__skills__subcmd__install"
+                ;;
+            pollux__subcmd__skills,link)
+                cmd="pollux__subcmd__skills__subcmd__link"
+                ;;
+            pollux__subcmd__skills,list)
+                cmd="pollux__subcmd__skills__subcmd__list"
+                ;;
+            pollux__subcmd__skills,uninstall)
+                cmd="pollux__subcmd__skills__subcmd__uninstall"
+                ;;
             *)
                 ;;
         esac
@@ -152,7 +164,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo auth config hooks hook mcp policy prompt sandbox trust completions man help version"
+            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo config hooks hook mcp policy prompt sandbox skills skill trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -251,69 +263,13 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        pollux__subcmd__auth)
-            opts="-h --help status login logout"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        pollux__subcmd__auth__subcmd__login)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        pollux__subcmd__auth__subcmd__logout)
-            opts="-h --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        pollux__subcmd__auth__subcmd__status)
-            opts="-h --json --skip-trust --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -779,11 +735,11 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -953,11 +909,11 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1006,6 +962,128 @@ _pollux() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills)
+            opts="-h --help list enable disable install link uninstall"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__disable)
+            opts="-s -d -h --scope --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__enable)
+            opts="-d -h --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__install)
+            opts="-d -h --scope --path --consent --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                --path)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__link)
+            opts="-d -h --scope --consent --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__list)
+            opts="-d -h --all --json --skip-trust --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__skills__subcmd__uninstall)
+            opts="-d -h --scope --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -70,6 +70,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Explain the policy decision about a command line, list the rules, or check them')
             [CompletionResult]::new('prompt', 'prompt', [CompletionResultType]::ParameterValue, 'Show the system prompt and the tools that a model receives, and their size in tokens')
             [CompletionResult]::new('sandbox', 'sandbox', [CompletionResultType]::ParameterValue, 'Show and test the confinement of commands by the kernel')
+            [CompletionResult]::new('skills', 'skills', [CompletionResultType]::ParameterValue, 'List, install and remove agent skills, which teach the model certain tasks')
+            [CompletionResult]::new('skill', 'skill', [CompletionResultType]::ParameterValue, 'List, install and remove agent skills, which teach the model certain tasks')
             [CompletionResult]::new('trust', 'trust', [CompletionResultType]::ParameterValue, 'Trust a folder permanently, without accepting the items in it that could do harm')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completions for a shell')
             [CompletionResult]::new('man', 'man', [CompletionResultType]::ParameterValue, 'Print the man page')
@@ -458,6 +460,134 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of confinement')
             [CompletionResult]::new('--network', '--network', [CompletionResultType]::ParameterName, 'Allow the network at workspace-write')
             [CompletionResult]::new('--git-config', '--git-config', [CompletionResultType]::ParameterName, 'Leave .git/config writable')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the skills of this folder and of the user')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Offer a disabled skill to the model again')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not offer a skill to the model')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install skills from a Git repository, an archive (.skill) or a folder')
+            [CompletionResult]::new('link', 'link', [CompletionResultType]::ParameterValue, 'Use the skills of a folder in place, with all later changes of them')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove an installed or linked skill')
+            break
+        }
+        'pollux;skill' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the skills of this folder and of the user')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Offer a disabled skill to the model again')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not offer a skill to the model')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install skills from a Git repository, an archive (.skill) or a folder')
+            [CompletionResult]::new('link', 'link', [CompletionResultType]::ParameterValue, 'Use the skills of a folder in place, with all later changes of them')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove an installed or linked skill')
+            break
+        }
+        'pollux;skills;list' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also built-in skills: Pollux has none')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;list' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also built-in skills: Pollux has none')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills;enable' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;enable' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills;disable' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;disable' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'The settings file')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills;install' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For the user, or for the project in this folder')
+            [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'The folder in the source with the skills')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;install' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For the user, or for the project in this folder')
+            [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'The folder in the source with the skills')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills;link' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For the user, or for the project in this folder')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Link without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;link' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For the user, or for the project in this folder')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Link without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skills;uninstall' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Of the user, or of the project in this folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;skill;uninstall' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Of the user, or of the project in this folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break

@@ -68,6 +68,7 @@ impl AgentLoop {
                     self.outlet().measure(&Measurement::PlanExecution { mode });
                     self.services.modes.set(mode).await;
                 }
+                Directive::OpenFolder(folder) => self.fitting.open_folder(&folder),
                 // The scheduler handles these.
                 Directive::TailCall { .. } | Directive::AskAgain(_) => {}
                 stop @ Directive::Stop(_) => batch.directives.push(stop),

@@ -8,8 +8,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use pollux_agent::{PromptInputs, Situation, Skill, Subagent, system_prompt};
-use pollux_protocol::{ApprovalMode, PromptFamily};
+use pollux_agent::{OfferedSkill, PromptInputs, Situation, Subagent, system_prompt};
+use pollux_protocol::{ApprovalMode, Live, PromptFamily};
 
 const ROUNDS: usize = 500;
 const TOOLS: [&str; 14] = [
@@ -40,7 +40,8 @@ fn main() {
         memory: "",
     };
     let plain = PromptInputs { interactive: true, git: true, ..PromptInputs::default() };
-    let equipped = PromptInputs { subagents: subagents(), skills: skills(), ..plain.clone() };
+    let equipped =
+        PromptInputs { subagents: subagents(), skills: Live::new(skills()), ..plain.clone() };
     let with_memory = Situation { memory: &memory, ..situation };
     for (name, inputs, situation) in [
         ("nothing but the sections", &plain, situation),
@@ -61,8 +62,8 @@ fn subagents() -> Vec<Subagent> {
     (0..50).map(agent).collect()
 }
 
-fn skills() -> Vec<Skill> {
-    let skill = |number| Skill {
+fn skills() -> Vec<OfferedSkill> {
+    let skill = |number| OfferedSkill {
         name: format!("skill{number}"),
         description: "Instructions for work of one kind, with what it needs.".to_owned(),
         location: format!("/home/me/.gemini/skills/skill{number}/SKILL.md").into(),

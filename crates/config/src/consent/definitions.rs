@@ -5,19 +5,18 @@
 //! command is called, and their content is compared with the answers then.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pollux_fs::{DirectoryEntry, EntryKind};
+use pollux_fs::DirectoryEntry;
 use pollux_protocol::ConsentItem;
 
-use super::{EarlierAnswers, digest, item, kinds};
+use super::{EarlierAnswers, item, kinds};
 use crate::custom_commands::{CommandFile, CommandFileError, find_commands};
+use crate::skills::skill_items;
 use crate::{GEMINI_DIR, files};
 
 /// Maximum size of a definition file, in bytes. Larger files are not read.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Maximum depth of folders below a skill.
-const MAX_DEPTH: usize = 8;
 /// Maximum number of files below one folder.
 const MAX_FILES: usize = 500;
 /// Number of files of custom commands that one thread reads.
@@ -34,9 +33,9 @@ pub(crate) fn items(project: &Path, known: EarlierAnswers<'_>) -> (Vec<ConsentIt
     let mut listed = Listed::default();
     listed.commands(project, known);
     listed.subagents(&own.join("agents"));
-    for folder in [own.join("skills"), project.join(".agents").join("skills")] {
-        listed.skills(&folder);
-    }
+    let (skills, left_out) = skill_items(project);
+    listed.items.extend(skills);
+    listed.left_out.extend(left_out);
     let more = listed.left_out.len().saturating_sub(MAX_REPORTED);
     listed.left_out.truncate(MAX_REPORTED);
     listed.left_out.extend((more > 0).then(|| format!("{more} more definitions are disabled.")));
@@ -75,14 +74,6 @@ struct Listed {
     left_out: Vec<String>,
 }
 
-/// Regular files below a folder, in the order of their paths.
-#[derive(Default)]
-struct Below {
-    files: Vec<PathBuf>,
-    /// True if there are more files than are listed.
-    has_more: bool,
-}
-
 impl Listed {
     /// Lists the custom commands of a project.
     fn commands(&mut self, project: &Path, known: EarlierAnswers<'_>) {
@@ -114,24 +105,6 @@ impl Listed {
         }
     }
 
-    /// Lists every folder that contains `SKILL.md` and other files. A skill of text only does not
-    /// run anything.
-    fn skills(&mut self, folder: &Path) {
-        let is_one = |entry: &DirectoryEntry| files::is_file(&entry.path.join("SKILL.md"));
-        for entry in self.entries(folder, is_one) {
-            let below = files_below(&entry.path);
-            if below.has_more {
-                // A change of a file that was not read would not be noticed.
-                self.left_out.push(format!(
-                    "The skill {} is disabled: it contains more than {MAX_FILES} files, or folders nested deeper than {MAX_DEPTH} levels.",
-                    entry.path.display()
-                ));
-                continue;
-            }
-            self.items.extend(skill(&entry.name, &entry.path, &below.files));
-        }
-    }
-
     /// Returns the first entries of this kind, in the order of their names.
     fn entries(
         &mut self,
@@ -159,7 +132,7 @@ impl Listed {
 
     fn has_more(&mut self, folder: &Path) {
         self.left_out.push(format!(
-            "Pollux only reads the first {MAX_FILES} files of {}, at most {MAX_DEPTH} folders deep. The others are disabled.",
+            "Pollux only reads the first {MAX_FILES} files of {}. The others are disabled.",
             folder.display()
         ));
     }
@@ -176,51 +149,6 @@ fn front_matter(text: &str) -> String {
     reported.truncate(REPORTED_LINES);
     let more = if more > 0 { format!("\n({more} more lines)") } else { String::new() };
     reported.join("\n") + &more
-}
-
-/// Returns the item of a skill with these files, or `None` for a skill of text only.
-fn skill(name: &str, folder: &Path, brought: &[PathBuf]) -> Option<ConsentItem> {
-    let names: Vec<String> = brought
-        .iter()
-        .filter_map(|path| Some(path.strip_prefix(folder).ok()?.display().to_string()))
-        .collect();
-    if names.iter().all(|name| name == "SKILL.md") {
-        return None;
-    }
-    let content: String = brought
-        .iter()
-        .zip(&names)
-        .map(|(path, name)| match files::read_bytes(path, MAX_BYTES) {
-            Ok(bytes) => format!("{} {name}\n", digest(&bytes)),
-            Err(error) => format!("{} {name}\n", error.code()),
-        })
-        .collect();
-    let beside: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| *name != "SKILL.md").collect();
-    let detail = format!("brings: {}", beside.join(", "));
-    Some(item(kinds::SKILL, name, detail, content.as_bytes()))
-}
-
-/// Returns the regular files below a folder, including those behind links.
-fn files_below(folder: &Path) -> Below {
-    let mut below = Below::default();
-    gather(folder, MAX_DEPTH, &mut below);
-    below
-}
-
-fn gather(folder: &Path, depth: usize, below: &mut Below) {
-    let mut entries = pollux_fs::list_directory(folder).unwrap_or_default();
-    entries.sort_by(|one, other| one.path.cmp(&other.path));
-    for entry in entries {
-        match pollux_fs::info(&entry.path).map(|info| info.kind) {
-            Ok(EntryKind::File) if below.files.len() < MAX_FILES => below.files.push(entry.path),
-            Ok(EntryKind::Directory) if depth > 1 && !below.has_more => {
-                gather(&entry.path, depth - 1, below);
-            }
-            Ok(EntryKind::File | EntryKind::Directory) => below.has_more = true,
-            _ => {}
-        }
-    }
 }
 
 fn ends_in(path: &Path, extension: &str) -> bool {

@@ -51,7 +51,7 @@ fn folders_that_variables_name_are_protected_like_those_of_the_home() {
 
 /// Files that a run reads, and their content. The folder `me` is the home, and `above/work` the
 /// project.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("system/settings.json", "{}"),
     ("system/system-defaults.json", "{}"),
     ("me/.gemini/settings.json", "{}"),
@@ -65,6 +65,7 @@ const FILES: [(&str, &str); 13] = [
     ("above/work/.gemini/commands/c.toml", "prompt = 'x'"),
     ("above/work/.gemini/agents/a.md", "x"),
     ("above/work/.agents/skills/s/run.sh", "x"),
+    ("above/work/.claude/skills/s/run.sh", "x"),
 ];
 
 /// The `.env` files that a run can find, the one with the highest precedence last.
@@ -126,6 +127,7 @@ fn each_file_that_a_run_reads_is_protected_or_known_to_be_harmless() {
         write(name, text);
     }
     write("above/work/.agents/skills/s/SKILL.md", "x");
+    write("above/work/.claude/skills/s/SKILL.md", "x");
     let mut all = BTreeMap::new();
     for name in ENVIRONMENT_FILES {
         write(name, "A=1");

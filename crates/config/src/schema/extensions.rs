@@ -12,8 +12,8 @@ pub(super) static TABLE: &[Setting] = &[
     texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union().idle(),
     texts("extensions.workspacesWithMigrationNudge", &[], "Folders in which the hint about extensions has been shown.").union().idle(),
 
-    boolean("skills.enabled", true, "Loads skills.").restart().idle(),
-    texts("skills.disabled", &[], "Skills that are not loaded.").restart().union().idle(),
+    boolean("skills.enabled", true, "Loads skills.").restart(),
+    texts("skills.disabled", &[], "Skills that are not offered: /skills.").union(),
 
     boolean("hooksConfig.enabled", true, "Runs hooks.").restart(),
     texts("hooksConfig.disabled", &[], "Hooks that do not run.").union(),
@@ -49,5 +49,5 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("admin.mcp.enabled", true, "Allows Model Context Protocol servers.").remote().idle(),
     object("admin.mcp.config", &SettingKind::Record(&records::SERVER), "The only servers that are allowed.").remote().idle(),
     object("admin.mcp.requiredConfig", &SettingKind::Record(&records::REQUIRED_SERVER), "Servers that are always loaded.").remote().idle(),
-    boolean("admin.skills.enabled", true, "Allows skills.").remote().idle(),
+    boolean("admin.skills.enabled", true, "Allows skills.").remote(),
 ];

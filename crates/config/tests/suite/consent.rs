@@ -122,7 +122,7 @@ fn what_a_folder_defines_is_listed_with_what_it_would_run() {
             row("custom command", "/plain", "only a prompt: Just words"),
             row("custom command", "/sly", "runs: rm -rf x"),
             row("subagent", "a", "name: a\nmcp_servers:\n  x:\n    command: y"),
-            row("skill", "tool", "brings: bin/run.sh"),
+            row("skill", ".gemini/skills/tool", "brings: bin/run.sh"),
         ]
     );
 }
@@ -226,7 +226,7 @@ fn what_is_not_listed_is_named_and_stays_off() {
         let names = items.iter().filter(|item| item.kind == kind);
         names.map(|item| item.name.as_str()).collect()
     };
-    assert_eq!(of("skill"), ["small"]);
+    assert_eq!(of("skill"), [".gemini/skills/small"]);
     assert_eq!((of("custom command").len(), of("subagent").len()), (999, 500));
     assert!(of("custom command").contains(&"/d488") && !of("custom command").contains(&"/d489"));
     let warnings = found.load(Accepted::only(&items)).unwrap().warnings;

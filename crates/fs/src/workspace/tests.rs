@@ -158,6 +158,10 @@ fn reading_may_be_wider_than_writing() {
     workspace.allow_reading(&base.join("home"));
     workspace.check(&base.join("home/notes"), Access::Read).unwrap();
     assert!(workspace.check(&base.join("home/notes"), Access::Write).is_err());
+    fs::write(base.join("home/.env"), "").unwrap();
+    assert!(workspace.check(&base.join("home/.env"), Access::Read).is_err());
+    workspace.allow_reading(&base.join("home/.env"));
+    workspace.check(&base.join("home/.env"), Access::Read).unwrap();
 }
 
 #[cfg(unix)]

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use pollux_agent::Toolset;
 use pollux_memory::MemoryInbox;
-use pollux_protocol::{Command, CommandContext, CommandError, Op};
+use pollux_protocol::{Command, CommandContext, CommandError, Live, Op};
 
 use crate::memory::Memory;
+use crate::skills::Skills;
 
 const USAGE: &str =
     "Usage: /memory list, /memory show, /memory reload, /memory add FACT, or /memory inbox";
@@ -18,6 +20,8 @@ const NO_INBOX: &str =
 pub(super) struct MemoryCommand {
     pub(super) memory: Arc<Memory>,
     pub(super) inbox: Option<MemoryInbox>,
+    pub(super) skills: Arc<Skills>,
+    pub(super) toolset: Live<Toolset>,
 }
 
 /// Runs a subcommand of `/memory inbox`. An accepted proposal takes effect immediately.
@@ -67,6 +71,7 @@ impl Command for MemoryCommand {
         let (verb, rest, memory) =
             (verb.to_owned(), rest.trim().to_owned(), Arc::clone(&self.memory));
         let inbox = self.inbox.clone();
+        let is_accepted = verb == "inbox" && rest.starts_with("accept");
         let work = move || match (verb.as_str(), rest.as_str()) {
             ("list", "") => Ok(memory.list()),
             ("" | "show", "") => Ok(memory.show()),
@@ -78,6 +83,10 @@ impl Command for MemoryCommand {
         let reported = tokio::task::spawn_blocking(work).await;
         let reported = reported.map_err(|error| CommandError(error.to_string()))?;
         context.say(reported.map_err(CommandError)?);
+        if is_accepted {
+            // The proposal may be a skill.
+            self.skills.refresh(&self.toolset, &context.session.commands).await?;
+        }
         Ok(None)
     }
 }

@@ -40,8 +40,6 @@ pub enum PlannedPart {
     SignIn,
     /// Subagents.
     Subagents,
-    /// Skills.
-    Skills,
     /// Extensions.
     Extensions,
     /// The full-screen interface.
@@ -56,7 +54,6 @@ impl PlannedPart {
         match self {
             Self::SignIn => "the sign-in to services",
             Self::Subagents => "subagents",
-            Self::Skills => "skills",
             Self::Extensions => "extensions",
             Self::Screen => "the full-screen interface",
             Self::Editor => "the connection to editors",
@@ -106,7 +103,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("settings").dialog(),
     left_out("setup-github", "It downloads workflows that run Gemini CLI."),
     at_terminal("shortcuts"),
-    planned("skills", PlannedPart::Skills),
+    available("skills"),
     available("stats").also(&["usage"]),
     available("tasks").also(&["bg", "background", "shells", "bashes"]),
     left_out(

@@ -75,7 +75,7 @@ impl FileCommand {
             Ok(definition) => Ok(definition),
             Err(Obstacle::Unusable(problem)) => Err(problem),
             Err(Obstacle::NotAllowed(item)) => {
-                if !self.owner.agrees_to(item, context).await? {
+                if !self.owner.consent.agrees_to(item, context).await? {
                     return Err(self.owner.changed(&path, &context.name));
                 }
                 self.load().await.map_err(|obstacle| match obstacle {

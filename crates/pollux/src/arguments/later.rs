@@ -63,10 +63,7 @@ pub(super) const GROUPS: &[Group] = &[
             "config",
         ],
     },
-    Group {
-        names: &["skills", "skill"],
-        verbs: &["list", "enable", "disable", "install", "link", "uninstall"],
-    },
+    Group { names: &["skills", "skill"], verbs: &[] },
     Group { names: &["hooks", "hook"], verbs: &[] },
     Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"] },
 ];

@@ -31,6 +31,7 @@ use super::models::ModelsArguments;
 use super::policy::PolicyArguments;
 use super::prompt::PromptArguments;
 use super::sandbox::SandboxArguments;
+use super::skills::SkillsArguments;
 use super::trust::TrustArguments;
 use super::{Exit, checks, flags, foreign, help_of, later};
 
@@ -46,6 +47,7 @@ pub(crate) enum Subcommand {
     Policy(PolicyArguments),
     Prompt(PromptArguments),
     Sandbox(SandboxArguments),
+    Skills(SkillsArguments),
     Trust(TrustArguments),
     Completions(CompletionsArguments),
     /// Print the man page

@@ -300,7 +300,7 @@ fn what_comes_later_is_never_ignored() {
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
         (&["--debug", "extension", "list"], "The subcommand extension"),
-        (&["skills", "--help"], "The subcommand skills"),
+        (&["extensions", "--help"], "The subcommand extensions"),
         (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),
         (&["undo"], "The subcommand undo"),
         (&["sessions", "--json"], "The subcommand sessions"),

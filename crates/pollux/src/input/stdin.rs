@@ -5,7 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads the input of a headless run")]
 
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, Read};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -18,6 +18,9 @@ pub(crate) const LIMIT: usize = 8 * 1024 * 1024;
 
 /// Time without a byte after which a notice says that the program waits for input.
 const NOTICE: Duration = Duration::from_secs(1);
+
+/// Maximum number of bytes of an answer to a question.
+const LONGEST_LINE: u64 = 4096;
 
 /// Maximum number of bytes of one read.
 const CHUNK: usize = 64 * 1024;
@@ -47,6 +50,19 @@ pub(crate) async fn read(
     report_wait: impl FnOnce(),
 ) -> io::Result<StdinText> {
     read_from(io::stdin(), limit, timeout, report_wait).await
+}
+
+/// Reads the first line of standard input; `None` if there is none.
+pub(crate) async fn line() -> Option<String> {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        // An error is no answer, like the end of the input.
+        if io::stdin().lock().take(LONGEST_LINE).read_line(&mut line).is_ok() {
+            drop(sender.send(line));
+        }
+    });
+    receiver.await.ok().filter(|line| !line.is_empty())
 }
 
 /// Returns the warning for a text that was truncated.

@@ -128,6 +128,7 @@ fn proposals_wait_for_a_yes() {
     talk.wait_for_text("well");
     let sent = talk.stage.requests().last().unwrap().body["systemInstruction"].to_string();
     assert!(sent.contains("Tests run with `make t`."), "{sent}");
+    assert!(sent.contains("<name>release</name>"), "{sent}");
     let (_stage, _) = talk.leave();
     assert!(!memory(&chats).join(".extraction.lock").exists());
     let state = fs::read_to_string(memory(&chats).join(".extraction-state.json")).unwrap();

@@ -77,12 +77,11 @@ fn mistyped_subcommands_reach_no_model() {
 
 #[test]
 fn what_comes_later_says_so_and_exits_1() {
-    let table: [&[&str]; 6] = [
+    let table: [&[&str]; 5] = [
         &["-e", "some", "-p", "go"],
         &["--list-extensions"],
         &["--worktree", "-p", "go"],
         &["extensions", "list"],
-        &["skills", "list"],
         &["undo"],
     ];
     for arguments in table {
@@ -183,9 +182,6 @@ fn configuration_without_effect_is_reported_once() {
         "general": {"sessionRetention": {"enabled": true}},
         "agents": {"browser": {"headless": true}},
     }));
-    stage.home.user_file("skills/release/SKILL.md", "---\nname: release\n---\n");
-    stage.home.user_file("../.agents/skills/own/SKILL.md", "---\nname: own\n---\n");
-    stage.home.project_file(".agents/skills/shared/SKILL.md", "---\nname: shared\n---\n");
     stage.home.user_file("agents/reviewer.md", "---\nname: reviewer\n---\n");
     stage.home.user_file("extensions/notes/gemini-extension.json", "{}");
     let run = stage.pollux(&["-p", "go"]).run();
@@ -193,7 +189,6 @@ fn configuration_without_effect_is_reported_once() {
     let lines: Vec<String> = run.stderr_text().lines().map(str::to_owned).collect();
     let [line] = &lines[..] else { panic!("{}", run.report()) };
     for named in [
-        "skills (release, own, shared)",
         "subagents (reviewer)",
         "extensions (notes)",
         "agents.browser.headless",

@@ -224,6 +224,8 @@ impl Desk {
         home.project_file("src/main.rs", "fn main() {}\n");
         home.project_file("findings.json", "{\"type\": \"object\"}\n");
         home.project_file("ci.toml", "");
+        let skill = "---\nname: pdf\ndescription: Fills forms\n---\nFill them.\n";
+        home.project_file("my-skills/pdf/SKILL.md", skill);
         home.project_file(".claude/settings.json", "{\"hooks\": {}}");
         Self { home, server }
     }

@@ -42,6 +42,8 @@ pub enum CommandSource {
     User,
     /// Files of the project.
     Project,
+    /// Skills.
+    Skill,
     /// Server of the Model Context Protocol with this name.
     Server(Arc<str>),
 }
@@ -52,6 +54,7 @@ impl CommandSource {
         match self {
             Self::User => format!("user.{name}"),
             Self::Project => format!("workspace.{name}"),
+            Self::Skill => format!("skill.{name}"),
             Self::Server(server) => format!("{server}.{name}"),
         }
     }
@@ -63,6 +66,7 @@ impl fmt::Display for CommandSource {
         match self {
             Self::User => formatter.write_str("user command"),
             Self::Project => formatter.write_str("project command"),
+            Self::Skill => formatter.write_str("skill"),
             Self::Server(server) => write!(formatter, "prompt of the MCP server '{server}'"),
         }
     }

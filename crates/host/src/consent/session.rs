@@ -1,22 +1,37 @@
-//! Consent to commands of the project that are new or have changed while the session runs.
+//! Consent to items of the project that are new or have changed while the session runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pollux_config::Accepted;
 use pollux_config::consent::{ConsentMode, ConsentStore, ConsentVerdict, EarlierAnswers, decide};
-use pollux_config::custom_commands::find_commands;
 use pollux_protocol::{
-    CommandContext, CommandSource, ConsentItem, QuestionChoice, QuestionOutcome, QuestionSubject,
+    CommandContext, ConsentItem, QuestionChoice, QuestionOutcome, QuestionSubject,
 };
 
-use super::CustomCommands;
+use crate::setup::Setup;
 
-impl CustomCommands {
+/// Items of the project that the user has agreed to, before or during the session.
+pub(crate) struct SessionConsent {
+    setup: Arc<Setup>,
+    accepted: Mutex<Accepted>,
+}
+
+impl SessionConsent {
+    pub(crate) fn new(setup: &Arc<Setup>) -> Self {
+        Self { setup: Arc::clone(setup), accepted: Mutex::new(setup.accepted.clone()) }
+    }
+
+    /// Returns the accepted items.
+    pub(crate) fn accepted(&self) -> MutexGuard<'_, Accepted> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns true if the user agrees to this item: by an answer that is stored, for example by
     /// another session, or when asked.
     ///
     /// # Errors
     /// The message about an answer that cannot be stored.
-    pub(super) async fn agrees_to(
+    pub(crate) async fn agrees_to(
         self: &Arc<Self>,
         item: ConsentItem,
         context: &CommandContext,
@@ -38,22 +53,12 @@ impl CustomCommands {
         is_yes
     }
 
-    /// Returns the message about a command whose content the user has not agreed to.
-    pub(super) fn changed(&self, path: &str, name: &str) -> String {
-        let remedy = if self.setup.is_interactive() {
-            ""
-        } else {
-            "\nCall it at the terminal to allow it, or use --skip-trust to accept everything for one run."
-        };
-        format!("{path} has changed since you allowed it, so /{name} did not run.{remedy}")
-    }
-
     /// Asks the user to agree to all of these items, and stores the answer. Returns false in a
     /// session without a user, and if the user does not agree.
     ///
     /// # Errors
     /// The message about an answer that cannot be stored.
-    pub(super) async fn ask_about(
+    pub(crate) async fn ask_about(
         &self,
         items: Vec<ConsentItem>,
         context: &CommandContext,
@@ -86,24 +91,17 @@ impl CustomCommands {
         Ok(yes)
     }
 
-    /// Returns the items of the project's commands that the user must be asked about. Blocks the
-    /// thread.
-    pub(super) fn open_items(&self) -> Vec<ConsentItem> {
-        let mode = ConsentMode::from(self.setup.loaded.trust);
-        let Some(folder) =
-            self.folder(&CommandSource::Project).filter(|_| mode == ConsentMode::Pinned)
-        else {
-            return Vec::new();
-        };
-        let cwd = &self.setup.input.request.folder;
-        let items: Vec<ConsentItem> = find_commands(&folder, Some(cwd))
-            .files
-            .iter()
-            .filter_map(|file| Some(file.item(&file.read().ok()?)))
-            .filter(|item| !self.accepted().accepts(item))
-            .collect();
+    /// Returns true if items of the project take effect one by one.
+    pub(crate) fn is_by_item(&self) -> bool {
+        ConsentMode::from(self.setup.loaded.trust) == ConsentMode::Pinned
+    }
+
+    /// Returns those items that the user must be asked about. Blocks the thread.
+    pub(crate) fn open(&self, mut items: Vec<ConsentItem>) -> Vec<ConsentItem> {
+        items.retain(|item| !self.accepted().accepts(item));
         let store = ConsentStore::load(&self.setup.places);
-        let known = EarlierAnswers::of(&store, cwd);
+        let known = EarlierAnswers::of(&store, &self.setup.input.request.folder);
+        let mode = ConsentMode::from(self.setup.loaded.trust);
         let verdicts = decide(&items, known, mode, self.setup.is_interactive());
         let mut accepted = self.accepted();
         let mut open = Vec::new();

@@ -1,0 +1,165 @@
+//! Copies of folders within bounds, put in place in one step.
+
+use std::path::{Path, PathBuf};
+
+use pollux_fs::EntryKind;
+use uuid::Uuid;
+
+use crate::error::InstallError;
+
+/// Maximum number of files and folders.
+const MAX_ENTRIES: usize = 5000;
+/// Maximum size of all files together, in bytes.
+const MAX_BYTES: u64 = 256 << 20;
+/// Maximum depth of folders.
+const MAX_DEPTH: usize = 32;
+/// Folder that is not copied: it is the history of the source, with hooks that Git would run.
+const HISTORY: &str = ".git";
+
+/// Copies a folder to `to`, which is replaced if it exists. Whatever fails, `to` is either as it
+/// was or complete.
+///
+/// # Errors
+/// [`InstallError::Folder`] for a folder that is too large, or that contains links to places
+/// outside of it, or special files.
+pub(crate) fn install(from: &Path, to: &Path) -> Result<(), InstallError> {
+    check(from)?;
+    let new = beside(to)?;
+    let placed = copy(from, &new).and_then(|()| pollux_fs::replace_tree(&new, to));
+    if placed.is_err() {
+        drop(pollux_fs::remove_tree(&new));
+    }
+    Ok(placed?)
+}
+
+/// Puts a link to a folder in the place of `to`.
+pub(crate) fn link(from: &Path, to: &Path) -> Result<(), InstallError> {
+    let new = beside(to)?;
+    let placed =
+        pollux_fs::link_folder(from, &new).and_then(|()| pollux_fs::replace_tree(&new, to));
+    if placed.is_err() {
+        drop(pollux_fs::remove_file(&new));
+    }
+    Ok(placed?)
+}
+
+/// Removes a folder, or a link to a folder, but not what the link leads to.
+pub(crate) fn remove(path: &Path) -> Result<(), InstallError> {
+    match pollux_fs::link_info(path)?.kind {
+        EntryKind::Directory => pollux_fs::remove_tree(path)?,
+        _ => pollux_fs::remove_file(path)?,
+    }
+    Ok(())
+}
+
+/// Returns a new path beside another. Its name begins with a dot, so nothing finds it.
+fn beside(path: &Path) -> Result<PathBuf, InstallError> {
+    let parent = path.parent().unwrap_or(path);
+    pollux_fs::create_directories(parent)?;
+    Ok(parent.join(format!(".new-{}", Uuid::new_v4())))
+}
+
+fn copy(from: &Path, to: &Path) -> pollux_fs::Result<()> {
+    pollux_fs::create_directories(to)?;
+    for entry in pollux_fs::list_directory(from)? {
+        let Some(name) = entry.path.file_name().filter(|name| *name != HISTORY) else { continue };
+        pollux_fs::copy_entry(&entry, &to.join(name))?;
+    }
+    Ok(())
+}
+
+fn check(root: &Path) -> Result<(), InstallError> {
+    let real = pollux_fs::real_path(root)?;
+    let refused = |reason: String| InstallError::folder(root, reason);
+    let (mut entries, mut bytes) = (0, 0);
+    let mut pending = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = pending.pop() {
+        for entry in pollux_fs::list_directory(&folder)? {
+            if depth == 0 && entry.name == HISTORY {
+                continue;
+            }
+            entries += 1;
+            match entry.kind {
+                EntryKind::Directory => pending.push((entry.path, depth + 1)),
+                EntryKind::File => bytes += pollux_fs::link_info(&entry.path)?.size,
+                EntryKind::Symlink => {
+                    let target = pollux_fs::real_path(&entry.path)?;
+                    if !target.starts_with(&real) {
+                        let path = entry.path.display();
+                        return Err(refused(format!("{path} is a link to a place outside of it")));
+                    }
+                }
+                EntryKind::Special => {
+                    return Err(refused(format!("{} is not a file", entry.path.display())));
+                }
+            }
+            if entries > MAX_ENTRIES || bytes > MAX_BYTES || depth > MAX_DEPTH {
+                return Err(refused(format!(
+                    "it contains more than {MAX_ENTRIES} files or {MAX_BYTES} bytes, or folders nested deeper than {MAX_DEPTH} levels"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = pollux_fs::list_directory(folder).unwrap();
+        entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn a_folder_is_replaced_as_a_whole() {
+        let base = tempfile::tempdir().unwrap();
+        let (from, to) = (base.path().join("from"), base.path().join("all/to"));
+        fs::create_dir_all(from.join(".git/hooks")).unwrap();
+        fs::create_dir_all(from.join("sub/.git")).unwrap();
+        fs::write(from.join("a"), "1").unwrap();
+        install(&from, &to).unwrap();
+        assert_eq!(names(&to), ["a", "sub"]);
+        fs::remove_file(from.join("a")).unwrap();
+        fs::write(from.join("b"), "2").unwrap();
+        install(&from, &to).unwrap();
+        assert_eq!(names(&to), ["b", "sub"]);
+        assert_eq!(names(&base.path().join("all")), ["to"]);
+        link(&from, &to).unwrap();
+        assert_eq!(names(&to), [".git", "b", "sub"]);
+        install(&from, &to).unwrap();
+        link(&from, &to).unwrap();
+        remove(&to).unwrap();
+        assert_eq!(names(&base.path().join("all")), [""; 0]);
+        assert!(from.join("b").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_refused_changes_nothing() {
+        use std::os::unix::fs::symlink;
+
+        let base = tempfile::tempdir().unwrap();
+        let (from, to) = (base.path().join("from"), base.path().join("all/to"));
+        fs::create_dir_all(&from).unwrap();
+        fs::write(from.join("a"), "1").unwrap();
+        symlink("a", from.join("inner")).unwrap();
+        install(&from, &to).unwrap();
+        assert_eq!(names(&to), ["a", "inner"]);
+        fs::write(base.path().join("secret"), "").unwrap();
+        symlink("../secret", from.join("out")).unwrap();
+        let error = install(&from, &to).unwrap_err().to_string();
+        assert!(error.contains("from/out is a link to a place outside of it"), "{error}");
+        fs::remove_file(from.join("out")).unwrap();
+        let large = fs::File::create(from.join("large")).unwrap();
+        large.set_len(MAX_BYTES + 1).unwrap();
+        assert!(install(&from, &to).unwrap_err().to_string().contains("contains more than"));
+        assert_eq!(names(&to), ["a", "inner"]);
+        assert_eq!(names(&base.path().join("all")), ["to"]);
+    }
+}
