@@ -189,7 +189,9 @@ class Scene:
     def conversation(self, trusting, *more):
         """Holds a conversation in line mode. Returns the canaries that were hit, and the screen."""
         with ScriptedServer(self.script(), keep_requests=True) as server:
-            talk = Talk(self.command(*more), self.project, self.environment(server.port))
+            talk = Talk(
+                self.command(*more), self.project, self.environment(server.port), self.fixture.prompt
+            )
             screen = talk.go(trusting)
             self.results = results(server.exchanges)
             return self.canaries(server.exchanges), screen
@@ -205,8 +207,8 @@ def results(exchanges):
 class Talk:
     """The program in a terminal."""
 
-    def __init__(self, command, folder, environment):
-        self.screen, self.answered = "", 0
+    def __init__(self, command, folder, environment, prompt):
+        self.screen, self.answered, self.prompt = "", 0, prompt
         self.process, self.master = pty.fork()
         if self.process == 0:
             os.chdir(folder)
@@ -260,7 +262,7 @@ class Talk:
                 self.say("\n")
             elif prompts == 0:
                 prompts += 1
-                self.say("go\r")
+                self.say(f"{self.prompt}\r")
             else:
                 self.say("\x04")
         if not ended:
@@ -314,11 +316,12 @@ class Trial:
         scene.reset()
         hits, said = scene.headless()
         self.judge("changed", hits)
-        if "Disabled until you approve" not in said:
+        # A command is read when it is called.
+        if not re.search("Disabled until you approve|has changed since you allowed it", said):
             self.problems.append(f"changed: no message about the disabled items: {said[-200:]!r}")
         hits, screen = scene.conversation(trusting=False)
         self.judge("changed, at the terminal", hits)
-        if "[y/N]" not in screen:
+        if "[y/N]" not in screen and "Question: Consent" not in screen:
             self.problems.append("changed, at the terminal: nothing was asked again")
 
     def accepted(self):

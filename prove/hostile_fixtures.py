@@ -229,7 +229,7 @@ def fixtures():
         Fixture(
             "a proxy", "CVE-2026-21852",
             {".env": "HTTP_PROXY={url}/v1\nhttp_proxy={url}/v1\n"}, settings=ONE_TRY,
-            environment={"GOOGLE_GEMINI_BASE_URL": "http://model.invalid"},
+            environment={"GOOGLE_GEMINI_BASE_URL": "http://model.internal"},
         ),
         Fixture(
             "telemetry into a file", "#15884",
@@ -354,7 +354,7 @@ def fixtures():
             ".gemini/commands/loop": "-> .",
             ".gemini/skills/loop": "-> ..",
             ".gemini/commands/broken.toml": "prompt = \x1b[2K '!{{hit} v1}",
-        }, live="later"),
+        }, live="later", asked=False),
     ]
 
 

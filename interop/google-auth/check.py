@@ -14,6 +14,7 @@ import urllib.parse
 
 import google.auth
 import google.auth.compute_engine
+import google.auth.external_account
 import google.auth.transport.requests
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
@@ -141,6 +142,8 @@ def files(base, key, subject):
 
 def of_google_auth(base, path):
     """Gets a token as google-auth does."""
+    # It would ask Google for the project's name, which no token depends on.
+    google.auth.external_account.Credentials.get_project_id = lambda *_, **__: None
     credentials, _ = google.auth.load_credentials_from_file(str(path), scopes=[SCOPE])
     # The library ignores these addresses of the file.
     for one in (credentials, getattr(credentials, "_source_credentials", None)):
@@ -188,6 +191,9 @@ def readable(request, public, name):
     # asking for others would fail.
     if content.get("grant_type") == "refresh_token":
         content.pop("scope", None)
+    # The library escapes this text once more than a form needs.
+    if "options" in content:
+        content["options"] = json.loads(urllib.parse.unquote(content["options"]))
     # The library repeats the default.
     if content.get("delegates") in (None, []):
         content.pop("delegates", None)
@@ -211,13 +217,14 @@ def main():
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         subject = pathlib.Path(folder, "subject")
-        subject.write_text("SUBJECT\n")
+        subject.write_text("SUBJECT")
         cases = dict(files(base, pem, subject))
         cases["machine"] = None
         for name, content in cases.items():
             path = pathlib.Path(folder, "credentials.json")
             if content is None:
-                os.environ["GCE_METADATA_HOST"] = os.environ["GCE_METADATA_IP"] = host
+                # The library read the variable for this when it was loaded.
+                google.auth.compute_engine._metadata._GCE_METADATA_HOST = host
                 credentials = google.auth.compute_engine.Credentials(scopes=[SCOPE])
                 request = google.auth.transport.requests.Request()
                 library = recorded(lambda: credentials.refresh(request))

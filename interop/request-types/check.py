@@ -44,6 +44,11 @@ ANY = "/x"
 # Addresses of MCP servers in the tests, and of the services that sign in to them.
 MCP = ("/mcp", "/broken", "/web", "/register", "/token")
 
+# Addresses of Code Assist, which has no published types: a request for an answer has Gemini's inside.
+CODE_ASSIST = "/v1internal:"
+# Requests about an account or a token, which no SDK has types for.
+UNTYPED = ("loadCodeAssist", "onboardUser", "generateAccessToken", "generateIdToken")
+
 GEMINI = {
     "generateContent": google.GenerateContentRequest,
     "streamGenerateContent": google.GenerateContentRequest,
@@ -69,6 +74,11 @@ def main() -> int:
         if path.startswith(REDIRECTS) or path == ANY or path in MCP:
             continue
         action = path.rpartition(":")[2]
+        if action in UNTYPED:
+            continue
+        if path.startswith(CODE_ASSIST):
+            body = body["request"]
+            body.pop("session_id", None)
         try:
             if action in GEMINI:
                 check_gemini(GEMINI[action], body)

@@ -6,7 +6,7 @@ use pollux_config::{AuthType, select_auth_type};
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
 use crate::auth::{self, SignInContext, SignInReport};
-use crate::catalog::{self, CODE_ASSIST, GEMINI, SignIn, VERTEX, Vendor};
+use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
 use crate::configs::ModelConfigs;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
@@ -85,7 +85,7 @@ pub async fn sign_in_report(options: &ModelsOptions) -> SignInReport {
 /// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires
 /// a key, the key must be set. A key for another vendor that can be the only one is sufficient too.
 fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
-    let is_other = |id| catalog::vendor(id).is_ok_and(|vendor| vendor.sign_in == SignIn::Key);
+    let is_other = |id| catalog::vendor(id).is_ok_and(|vendor| !vendor.sign_in.is_googles());
     if default_vendor(options).is_some_and(is_other) {
         return Ok(());
     }

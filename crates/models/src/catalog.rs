@@ -160,6 +160,13 @@ pub enum SignIn {
     CodeAssist,
 }
 
+impl SignIn {
+    /// True if a sign-in method of Google applies, as `security.auth` selects it.
+    pub fn is_googles(self) -> bool {
+        matches!(self, Self::Google | Self::Vertex | Self::CodeAssist)
+    }
+}
+
 /// Known properties of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -139,7 +139,7 @@ impl Services {
         let Some(enforced) = self.sign_in.settings.enforced_type.as_deref() else { return Ok(()) };
         if let Route::Vendor { id, .. } = route {
             let vendor = catalog::vendor(id)?;
-            if vendor.sign_in != SignIn::Key || (vendor.stands_alone && vendor.id == enforced) {
+            if vendor.sign_in.is_googles() || (vendor.stands_alone && vendor.id == enforced) {
                 return Ok(());
             }
         }

@@ -125,7 +125,7 @@ async fn logout(setup: &Setup) -> Result<Answer, Failure> {
     let report = setup.sign_in_report().await;
     if let Some(way) = report.ways.iter().find(|way| way.used && way.ready) {
         let credentials = way.credentials.as_deref().unwrap_or("no credentials");
-        text += &format!("\nRuns still use {} with {credentials}.", way.name);
+        text = format!("{text}\nRuns still use {} with {credentials}.", way.name);
     }
     Ok((text, json!({"removed": existed, "file": path.to_string()}), 0))
 }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, AuthArguments, DemoArguments, McpArguments, McpVerb, ModelsArguments, PolicyArguments,
-    PromptArguments, SandboxArguments, SkillsArguments,
+    Arguments, AuthArguments, DemoArguments, McpArguments, McpVerb, ModelsArguments,
+    PolicyArguments, PromptArguments, SandboxArguments, SkillsArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;

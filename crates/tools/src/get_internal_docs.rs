@@ -49,6 +49,7 @@ const PAGES: &[(&str, &str)] = &[
     ("security.md", include_str!("../../../docs/security.md")),
     ("sessions.md", include_str!("../../../docs/sessions.md")),
     ("settings.md", include_str!("../../../docs/settings.md")),
+    ("signing-in.md", include_str!("../../../docs/signing-in.md")),
     ("skills.md", include_str!("../../../docs/skills.md")),
     ("structured-answers.md", include_str!("../../../docs/structured-answers.md")),
     ("tools.md", include_str!("../../../docs/tools.md")),

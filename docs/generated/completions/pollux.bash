@@ -16,6 +16,9 @@ _pollux() {
             ",$1")
                 cmd="pollux"
                 ;;
+            pollux,auth)
+                cmd="pollux__subcmd__auth"
+                ;;
             pollux,completions)
                 cmd="pollux__subcmd__completions"
                 ;;
@@ -40,6 +43,9 @@ _pollux() {
             pollux,mcp)
                 cmd="pollux__subcmd__mcp"
                 ;;
+            pollux,models)
+                cmd="pollux__subcmd__models"
+                ;;
             pollux,policy)
                 cmd="pollux__subcmd__policy"
                 ;;
@@ -60,6 +66,15 @@ _pollux() {
                 ;;
             pollux,version)
                 cmd="pollux__subcmd__version"
+                ;;
+            pollux__subcmd__auth,login)
+                cmd="pollux__subcmd__auth__subcmd__login"
+                ;;
+            pollux__subcmd__auth,logout)
+                cmd="pollux__subcmd__auth__subcmd__logout"
+                ;;
+            pollux__subcmd__auth,status)
+                cmd="pollux__subcmd__auth__subcmd__status"
                 ;;
             pollux__subcmd__config,explain)
                 cmd="pollux__subcmd__config__subcmd__explain"
@@ -121,6 +136,9 @@ _pollux() {
             pollux__subcmd__mcp,test)
                 cmd="pollux__subcmd__mcp__subcmd__test"
                 ;;
+            pollux__subcmd__models,list)
+                cmd="pollux__subcmd__models__subcmd__list"
+                ;;
             pollux__subcmd__policy,explain)
                 cmd="pollux__subcmd__policy__subcmd__explain"
                 ;;
@@ -164,7 +182,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo config hooks hook mcp policy prompt sandbox skills skill trust completions man help version"
+            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo auth config hooks hook mcp models policy prompt sandbox skills skill trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -263,13 +281,69 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__auth)
+            opts="-h --help status login logout"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__auth__subcmd__login)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__auth__subcmd__logout)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__auth__subcmd__status)
+            opts="-h --json --skip-trust --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -735,11 +809,11 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -751,6 +825,34 @@ _pollux() {
             ;;
         pollux__subcmd__mcp__subcmd__test)
             opts="-d -h --json --skip-trust --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__models)
+            opts="-h --help list"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__models__subcmd__list)
+            opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -909,11 +1011,11 @@ _pollux() {
                     return 0
                     ;;
                 --model)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 -m)
-                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto pro flash flash-lite gemini-3.1-pro-preview gemini-3.8-flash gemini-3.5-flash gemini-3.5-flash-lite gemini-3-flash-preview gemini-3.1-flash-lite gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemma-4-31b-it gemma-4-26b-a4b-it vertex/gemini-3.1-pro-preview vertex/gemini-3-flash-preview vertex/gemini-3.1-flash-lite vertex/gemini-2.5-pro vertex/gemini-2.5-flash vertex/gemini-2.5-flash-lite code-assist/gemini-3.1-pro-preview code-assist/gemini-3-flash-preview code-assist/gemini-3.1-flash-lite code-assist/gemini-2.5-pro code-assist/gemini-2.5-flash code-assist/gemini-2.5-flash-lite anthropic/opus anthropic/sonnet anthropic/haiku groq/llama-3.3-70b-versatile groq/llama-3.1-8b-instant groq/qwen/qwen3-32b deepseek/deepseek-reasoner deepseek/deepseek-chat" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -90,7 +90,7 @@ impl Parameters {
         };
     }
 
-    /// True if the model was told to think.
+    /// True if the model was asked to think.
     fn thinks(&self) -> bool {
         self.thinking.as_ref().is_some_and(|thinking| thinking["type"] != "disabled")
     }
@@ -134,7 +134,7 @@ fn adaptive() -> Value {
 mod tests {
     use super::*;
 
-    fn keys(config: Value, facts: ModelFacts) -> Value {
+    fn keys(config: &Value, facts: ModelFacts) -> Value {
         Parameters::new(config.as_object().unwrap(), facts).keys().into()
     }
 
@@ -151,7 +151,7 @@ mod tests {
             (json!({"maxOutputTokens": 100_000}), facts(128_000, false), 100_000),
             (json!({"maxOutputTokens": 0}), facts(4096, false), 4096),
         ] {
-            assert_eq!(keys(config, facts), json!({ "max_tokens": expected }));
+            assert_eq!(keys(&config, facts), json!({ "max_tokens": expected }));
         }
     }
 
@@ -165,22 +165,23 @@ mod tests {
             (json!({"thinkingBudget": 9}), json!({"type": "enabled", "budget_tokens": 1024})),
             (json!({"thinkingBudget": 2048}), json!({"type": "enabled", "budget_tokens": 2048})),
         ] {
-            let keys = keys(json!({ "thinkingConfig": config }), facts(64_000, true));
+            let keys = keys(&json!({ "thinkingConfig": config }), facts(64_000, true));
             assert_eq!(keys["thinking"], expected, "{config}");
         }
-        let low = keys(json!({"thinkingConfig": {"thinkingLevel": "LOW"}}), facts(64_000, true));
+        let low = keys(&json!({"thinkingConfig": {"thinkingLevel": "LOW"}}), facts(64_000, true));
         assert_eq!((&low["thinking"], &low["output_config"]["effort"]), (&adaptive, &json!("low")));
-        let large = keys(json!({"thinkingConfig": {"thinkingBudget": 50_000}}), facts(9000, false));
+        let large =
+            keys(&json!({"thinkingConfig": {"thinkingBudget": 50_000}}), facts(9000, false));
         assert_eq!(large["max_tokens"], 50_000 + MIN_BUDGET);
     }
 
     #[test]
     fn a_model_that_thinks_gets_no_sampling_parameters() {
         let config = json!({"temperature": 0.2, "topK": 3, "stopSequences": ["x"]});
-        let thinking = keys(config.clone(), facts(9000, true));
+        let thinking = keys(&config, facts(9000, true));
         assert_eq!((thinking.get("temperature"), thinking.get("top_k")), (None, None));
         assert_eq!(thinking["stop_sequences"], json!(["x"]));
-        let plain = keys(config.clone(), facts(9000, false));
+        let plain = keys(&config, facts(9000, false));
         assert_eq!((&plain["temperature"], &plain["top_k"]), (&json!(0.2), &json!(3)));
 
         let mut parameters = Parameters::new(config.as_object().unwrap(), facts(9000, true));

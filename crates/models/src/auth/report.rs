@@ -5,8 +5,8 @@ use pollux_net::google::{GoogleSetup, GoogleSource, find};
 use serde::Serialize;
 
 use super::google_cloud::setup;
-use super::{SignInContext, authoriser};
-use crate::catalog::{self, CODE_ASSIST, GEMINI, SignIn, VERTEX, Vendor};
+use super::{SignInContext, authoriser, used_variable};
+use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
 use crate::vertex;
 
 /// Ways of signing in to Google: their names in the settings, what they are, and their vendors.
@@ -63,7 +63,7 @@ pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> Si
         ways.push(google(context, method, name, vendor, is_used).await);
     }
     let google_is_used = ways.iter().any(|way| way.used);
-    let vendors = catalog::all().iter().filter(|vendor| vendor.sign_in == SignIn::Key);
+    let vendors = catalog::all().iter().filter(|vendor| !vendor.sign_in.is_googles());
     for vendor in vendors.filter(|vendor| !vendor.quirks.local) {
         ways.push(other(context, vendor));
     }
@@ -76,7 +76,7 @@ pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> Si
     let used = ways.iter().find(|way| way.used).map(|way| way.id.clone());
     let selected_by = by.or_else(|| {
         let vendor = catalog::vendor(used.as_deref()?).ok()?;
-        let variables = vendor.key_variable.iter().chain(&vendor.base_url_variable);
+        let variables = vendor.credential_variables().chain(&vendor.base_url_variable);
         let is_set = |name: &&String| context.environment.non_empty(name).is_some();
         variables.filter(is_set).map(|name| format!("{name} is set")).next()
     });
@@ -198,8 +198,8 @@ fn described(source: &GoogleSource) -> String {
 }
 
 fn other(context: &SignInContext, vendor: &Vendor) -> SignInWay {
-    let variable = vendor.key_variable.as_deref().unwrap_or_default();
-    let has_key = context.environment.non_empty(variable).is_some();
+    let used = used_variable(vendor, &context.environment);
+    let variable = used.or(vendor.key_variable.as_deref()).unwrap_or_default();
     let ready = authoriser(vendor, context).is_ok();
     let reason = match (&context.settings.enforced_type, ready) {
         (Some(enforced), _) if *enforced != vendor.id => {
@@ -213,7 +213,7 @@ fn other(context: &SignInContext, vendor: &Vendor) -> SignInWay {
         name: vendor.name.clone(),
         used: false,
         ready,
-        credentials: has_key.then(|| variable.to_owned()),
+        credentials: used.map(str::to_owned),
         reason,
     }
 }

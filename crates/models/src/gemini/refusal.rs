@@ -38,7 +38,7 @@ impl Access {
             SignIn::Vertex if path.starts_with("projects/") => Self::Vertex,
             SignIn::Vertex => Self::VertexKey,
             SignIn::CodeAssist => Self::CodeAssist,
-            SignIn::Google | SignIn::Key => Self::GeminiApi,
+            SignIn::Google | SignIn::Key | SignIn::Anthropic => Self::GeminiApi,
         }
     }
 

@@ -7,7 +7,7 @@ use super::assertion::assertion;
 use super::file::{Credential, External, Impersonation, ServiceAccount, User};
 use super::requests::Requests;
 use super::subject::subject_token;
-use super::{CLOUD_PLATFORM, GoogleError, GoogleToken, now};
+use super::{GoogleError, GoogleToken, now};
 
 /// Permission to create tokens for service accounts.
 const IAM_SCOPE: &str = "https://www.googleapis.com/auth/iam";
@@ -91,7 +91,7 @@ impl Grants<'_> {
         let subject = subject_token(self.requests, &external.source, &external.format).await?;
         // The exchanged token only creates another one.
         let scope = match external.impersonation {
-            Some(_) => CLOUD_PLATFORM.to_owned(),
+            Some(_) => IAM_SCOPE.to_owned(),
             None => scopes.join(" "),
         };
         let project = external.user_project.as_ref().filter(|_| external.client.is_none());

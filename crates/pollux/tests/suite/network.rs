@@ -26,10 +26,10 @@ fn connections_serve_many_requests() {
 fn a_proxy_of_the_environment_is_used() {
     for name in ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"] {
         let stage = Stage::with([reply().text("hi")]);
-        let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", "http://model.invalid");
+        let program = stage.alone().env("GOOGLE_GEMINI_BASE_URL", "http://model.internal");
         let run = program.env(name, stage.server.url()).args(["-m", MODEL, "-p", "go"]).run();
         assert_eq!(run.code, Some(0), "{name}\n{}", run.report());
-        assert_eq!(stage.server.requests()[0].header("host"), Some("model.invalid"), "{name}");
+        assert_eq!(stage.server.requests()[0].header("host"), Some("model.internal"), "{name}");
     }
 }
 
@@ -71,15 +71,19 @@ fn models_are_chosen_by_flag_environment_and_settings() {
 }
 
 #[test]
-fn sign_ins_that_are_not_there_yet_say_what_to_do() {
-    for kind in ["oauth-personal", "vertex-ai", "compute-default-credentials"] {
+fn sign_ins_without_credentials_say_what_to_do() {
+    for (kind, variable) in [
+        ("oauth-personal", "GEMINI_API_KEY"),
+        ("vertex-ai", "GOOGLE_CLOUD_PROJECT"),
+        ("compute-default-credentials", "GOOGLE_APPLICATION_CREDENTIALS"),
+    ] {
         let stage = Stage::new();
         stage.home.settings(&json!({"security": {"auth": {"selectedType": kind}}}));
         let program = stage.pollux(&["-o", "json", "-p", "go"]).env_remove("GEMINI_API_KEY");
         let run = program.run();
         run.assert_code(41);
         assert!(
-            run.json()["error"]["message"].as_str().unwrap().contains("GEMINI_API_KEY"),
+            run.json()["error"]["message"].as_str().unwrap().contains(variable),
             "{}",
             run.report()
         );

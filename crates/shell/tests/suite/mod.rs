@@ -126,7 +126,9 @@ fn has_ended(id: u32) -> bool {
         return true;
     };
     let limit = Timespec { tv_sec: 20, tv_nsec: 0 };
-    poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)).unwrap() > 0
+    // The signal of another test's child may interrupt it.
+    let poll = || poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit));
+    rustix::io::retry_on_intr(poll).unwrap() > 0
 }
 
 /// Does the same by polling, because only Linux has an event for processes that are not our

@@ -137,41 +137,41 @@ mod tests {
 
     use super::*;
 
-    fn fault(messages: Value) -> String {
+    fn fault(messages: &Value) -> String {
         let body = json!({"model": "m", "max_tokens": 9, "messages": messages});
         validate_messages(&body).err().unwrap_or_default()
     }
 
-    fn user(content: Value) -> Value {
+    fn user(content: &Value) -> Value {
         json!({"role": "user", "content": content})
     }
 
-    fn assistant(content: Value) -> Value {
+    fn assistant(content: &Value) -> Value {
         json!({"role": "assistant", "content": content})
     }
 
     #[test]
     fn each_rule_is_enforced() {
-        let hi = user(json!([{"type": "text", "text": "hi"}]));
-        let call = assistant(json!([{"type": "tool_use", "id": "a", "name": "t", "input": {}}]));
+        let hi = user(&json!([{"type": "text", "text": "hi"}]));
+        let call = assistant(&json!([{"type": "tool_use", "id": "a", "name": "t", "input": {}}]));
         let result = json!({"type": "tool_result", "tool_use_id": "a", "content": "x"});
         let text = json!({"type": "text", "text": "x"});
-        assert_eq!(fault(json!([hi, call, user(json!([result, text]))])), "");
+        assert_eq!(fault(&json!([hi, call, user(&json!([result, text]))])), "");
         for (messages, expected) in [
             (json!([]), "messages: empty"),
             (json!([call]), "user must speak"),
             (json!([hi, hi]), "assistant must speak"),
-            (json!([user(json!([]))]), "no content"),
-            (json!([user(json!([{"type": "text", "text": " \n"}]))]), "visible characters"),
+            (json!([user(&json!([]))]), "no content"),
+            (json!([user(&json!([{"type": "text", "text": " \n"}]))]), "visible characters"),
             (json!([hi, call]), "calls without results"),
             (json!([hi, call, hi]), "calls without results"),
-            (json!([user(json!([result]))]), "no open call"),
-            (json!([hi, call, user(json!([text, result]))]), "after other blocks"),
-            (json!([hi, call, user(json!([result, result]))]), "no open call"),
-            (json!([user(json!([{"type": "tool_use"}]))]), "of the user"),
-            (json!([hi, assistant(json!([{"type": "thinking", "thinking": "x"}]))]), "signature"),
+            (json!([user(&json!([result]))]), "no open call"),
+            (json!([hi, call, user(&json!([text, result]))]), "after other blocks"),
+            (json!([hi, call, user(&json!([result, result]))]), "no open call"),
+            (json!([user(&json!([{"type": "tool_use"}]))]), "of the user"),
+            (json!([hi, assistant(&json!([{"type": "thinking", "thinking": "x"}]))]), "signature"),
         ] {
-            let found = fault(messages.clone());
+            let found = fault(&messages);
             assert!(found.contains(expected), "{messages}: {found:?}");
         }
         assert!(validate_messages(&json!({"model": "m"})).is_err());

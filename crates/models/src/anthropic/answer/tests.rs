@@ -73,7 +73,9 @@ fn decoded(events: &[Value]) -> Result<ResponseChunk, ModelError> {
     let reading = Reading { model: "m".to_owned(), ..Reading::default() };
     let chunks = answer_stream::decode(vec![stream(events).into()], Answer::new(reading))?;
     let mut whole = ResponseChunk::default();
-    chunks.into_iter().for_each(|chunk| whole.append(chunk));
+    for chunk in chunks {
+        whole.append(chunk);
+    }
     Ok(whole)
 }
 
