@@ -45,7 +45,7 @@ from hostile import Listener
 from scripted_server import ScriptedServer
 
 HERE = Path(__file__).resolve().parent
-MOST_MEMORY = 40 << 20
+MOST_MEMORY = 48 << 20
 # Most that standard error, and a request to the model, may have in bytes.
 MOST_WORDS, MOST_SENT = 10_000, 1_500_000
 # Longest time in seconds from a SIGKILL of Pollux to the end of all its processes, and from the end of

@@ -38,7 +38,7 @@ import isolated
 from dialects import Calls, Text
 from scripted_server import ScriptedServer
 
-MOST_MEMORY = 44 << 20
+MOST_MEMORY = 52 << 20
 MOST_ON_DISK = 100_000_000
 # Maximum time in seconds from the last result to the end of the program: SIGTERM takes 200 ms,
 # SIGKILL a second at most.

@@ -36,6 +36,7 @@ targets! {
     response_json,
     responses_stream,
     sandbox_plan,
+    screen_change,
     screen_text,
     session_file,
     settings_json,

@@ -51,7 +51,7 @@ pub use keys::{InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
-pub use resumed::{LastMessages, resumed_lines};
+pub use resumed::{LastMessages, resumed_lines, resumed_state_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
 pub use shortcuts::ShortcutsCommand;
 pub use survey::{Survey, SurveyStep};

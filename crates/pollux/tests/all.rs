@@ -80,6 +80,8 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod sandbox_systems;
     mod screen;
+    #[cfg(target_os = "linux")]
+    mod screen_code;
     mod screen_lists;
     mod sessions;
     mod shell;

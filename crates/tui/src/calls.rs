@@ -1,13 +1,13 @@
 //! The calls of a turn as rows: one row for each call with a word for its state, and the last lines
 //! of its output. Pure.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pollux_input::{narration, text_width};
 use pollux_protocol::plain_text::{for_terminal, one_line, visible};
 use pollux_protocol::{
-    Call, CallId, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput, PreparedCall,
-    ToolError, ToolErrorKind, ToolKind,
+    Call, CallId, CallRecord, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput,
+    PreparedCall, ToolError, ToolErrorKind, ToolKind,
 };
 
 use crate::clock::seconds;
@@ -52,7 +52,7 @@ impl LiveCalls {
         if let Some(call) = self.find(&prepared.call_id) {
             call.name.clone_from(&prepared.display_name);
             // The row of a call that waits for an approval is above the question.
-            call.description = visible(&one_line(&for_terminal(&prepared.description)));
+            call.description = shown_description(&prepared.description);
             call.is_command = prepared.kind == ToolKind::Execute;
         }
     }
@@ -228,6 +228,37 @@ impl LiveCall {
     }
 }
 
+/// Returns the description of a call in one line, with escapes for invisible characters.
+fn shown_description(description: &str) -> String {
+    visible(&one_line(&for_terminal(description)))
+}
+
+/// Returns the rows of a call of an earlier conversation.
+pub(crate) fn recorded_rows(record: &CallRecord, cells: usize) -> Vec<Row> {
+    let call = Call {
+        id: record.id.clone(),
+        name: record.display_name.clone(),
+        args: serde_json::Value::Null,
+        prompt_id: String::new(),
+    };
+    let status = if record.status.is_final() { record.status } else { CallStatus::Cancelled };
+    let shown = LiveCall {
+        description: shown_description(&record.description),
+        is_command: record.kind == Some(ToolKind::Execute),
+        ..LiveCall::new(&call)
+    };
+    let finished = FinishedCall {
+        call,
+        status,
+        response: record.result.clone().unwrap_or_default(),
+        display: record.result_display.clone(),
+        error: None,
+        duration: Duration::ZERO,
+        decision: None,
+    };
+    shown.finished(&finished, cells)
+}
+
 /// Returns the numbers of added and removed lines.
 fn change_size(diff: &FileDiff) -> Option<String> {
     let stat = diff.diff_stat?;
@@ -259,8 +290,6 @@ fn count_row(count: u64, which: &str, cells: usize) -> Option<Row> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use pollux_protocol::{DiffStat, Effects};
     use pretty_assertions::assert_eq;
     use serde_json::json;

@@ -13,6 +13,12 @@ const MOST_WORDS: usize = 400;
 /// Row between two parts of a file.
 const GAP: &str = "...";
 
+/// Returns the rows of the change that a unified patch describes, as text, on a screen whose rows
+/// have this number of cells. For checks of what a patch can do to a terminal.
+pub fn change_rows(patch: &str, cells: usize) -> Vec<String> {
+    Change::of_patch(patch).rows(cells, 2).into_iter().map(Row::into_text).collect()
+}
+
 /// A change of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {

@@ -1,6 +1,6 @@
 //! The first rows of a conversation.
 
-use pollux_input::{LastMessages, resumed_lines};
+use pollux_input::resumed_state_lines;
 use pollux_protocol::SessionFacts;
 use pollux_protocol::plain_text::{for_terminal, one_line};
 
@@ -14,7 +14,6 @@ const HINTS: &str = "/help lists the commands   @path adds a file   !command run
 pub(crate) fn greeting(
     version: &str,
     facts: &SessionFacts,
-    last: &LastMessages,
     place: &str,
     is_new_user: bool,
     cells: usize,
@@ -28,6 +27,6 @@ pub(crate) fn greeting(
     if is_new_user {
         lines.push(Row::new(Look::Dim, HINTS));
     }
-    lines.extend(resumed_lines(facts, last).iter().map(|line| Row::plain(line.as_str())));
+    lines.extend(resumed_state_lines(facts).iter().map(|line| Row::plain(line.as_str())));
     lines.iter().flat_map(|line| fold(line, Room::new(cells), Breaks::Words)).collect()
 }

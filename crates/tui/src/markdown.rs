@@ -4,8 +4,11 @@
 //! for each frame, and written in steps when it is long, so that the cost of an answer grows with
 //! its length alone. The rows do not depend on the pieces in which the text arrives.
 
+use std::sync::Arc;
+
 use pollux_protocol::plain_text::{AnsiStripper, for_terminal};
 
+use crate::outbox::CodeLine;
 use crate::row::Row;
 
 mod blocks;
@@ -24,6 +27,24 @@ use layout::Layout;
 const TAB: &str = "    ";
 /// Maximum length of a line that is taken in one step, in bytes.
 const LONGEST: usize = 4 << 10;
+
+/// Rows of an answer that are finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AnswerRow {
+    Row(Row),
+    /// A line of code, with the number and the language of its block.
+    Code(CodeLine, usize, Arc<str>),
+}
+
+impl AnswerRow {
+    /// Returns the rows without the colours of code.
+    pub(crate) fn into_rows(self) -> Vec<Row> {
+        match self {
+            Self::Row(row) => vec![row],
+            Self::Code(line, ..) => line.rows(&[]),
+        }
+    }
+}
 
 /// An answer in progress.
 #[derive(Debug, Default)]
@@ -46,7 +67,7 @@ pub fn answer_rows<'a>(pieces: impl IntoIterator<Item = &'a str>, cells: usize) 
         rows.extend(answer.push(piece, cells));
     }
     rows.extend(answer.end(cells));
-    rows.into_iter().map(Row::into_text).collect()
+    rows.into_iter().flat_map(AnswerRow::into_rows).map(Row::into_text).collect()
 }
 
 impl Markdown {
@@ -56,7 +77,7 @@ impl Markdown {
     }
 
     /// Takes a piece of the answer; returns the rows that it finishes.
-    pub(crate) fn push(&mut self, text: &str, cells: usize) -> Vec<Row> {
+    pub(crate) fn push(&mut self, text: &str, cells: usize) -> Vec<AnswerRow> {
         let text = for_terminal(&self.filter.strip(text)).replace('\t', TAB);
         for piece in text.split_inclusive('\n') {
             let (line, is_whole) =
@@ -100,7 +121,7 @@ impl Markdown {
     }
 
     /// Ends the answer; returns its last rows.
-    pub(crate) fn end(&mut self, cells: usize) -> Vec<Row> {
+    pub(crate) fn end(&mut self, cells: usize) -> Vec<AnswerRow> {
         if !self.line.is_empty() {
             self.end_line();
         }
@@ -132,6 +153,7 @@ impl Markdown {
             splitter.take_line(&self.line);
         }
         splitter.end();
-        self.layout.clone().rows(splitter.take(), cells)
+        let rows = self.layout.clone().rows(splitter.take(), cells);
+        rows.into_iter().flat_map(AnswerRow::into_rows).collect()
     }
 }

@@ -36,6 +36,18 @@ pub(crate) enum Look {
     Title,
     /// Text or address of a link.
     Link,
+    /// Keyword in code.
+    Keyword,
+    /// Name of a type in code.
+    TypeName,
+    /// Name of a function in code.
+    Function,
+    /// Text in quotes in code.
+    StringText,
+    /// Number or other constant in code.
+    Number,
+    /// Comment in code.
+    Comment,
     /// Changed part of a removed line.
     RemovedPart,
     /// Changed part of an added line.

@@ -1,5 +1,6 @@
 //! Events of the agent as rows: finished rows, which the terminal keeps, and live rows. Pure.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use pollux_input::{DescribeFailure, Tone, narration};
@@ -8,10 +9,16 @@ use pollux_protocol::{
 };
 
 use crate::calls::LiveCalls;
+use crate::code::{CodeBlock, Highlighter};
 use crate::fold::{Breaks, Room, cut_to, fold};
-use crate::markdown::{Markdown, MarkupMarks};
+use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
+use crate::outbox::Outbox;
 use crate::row::{Look, Row};
 use crate::status::Status;
+
+mod replay;
+#[cfg(test)]
+mod tests;
 
 /// Message for work that was stopped.
 const CANCELLED: &str = "Request cancelled.";
@@ -33,8 +40,12 @@ pub(crate) struct Story {
     answer: Markdown,
     todos: Vec<Todo>,
     usage: Option<UsageReport>,
+    /// Colours of code; `None` on a screen without colours.
+    highlighter: Option<Highlighter>,
+    /// Number of the answers that have ended.
+    answers: u64,
     /// Finished rows that are not on the screen yet.
-    finished: Vec<Row>,
+    finished: Outbox,
     /// Block of the last finished row.
     last: Block,
     /// Message if the current work ends because it is cancelled.
@@ -72,7 +83,9 @@ impl Story {
             answer: Markdown::new(marks),
             todos: Vec::new(),
             usage: None,
-            finished: Vec::new(),
+            highlighter: (marks == MarkupMarks::Hidden).then(Highlighter::default),
+            answers: 0,
+            finished: Outbox::default(),
             last: Block::Start,
             cancelled: CANCELLED,
             has_answer: false,
@@ -83,9 +96,7 @@ impl Story {
     /// now, are broken, because the screen would cut them.
     pub(crate) fn resize(&mut self, cells: usize) {
         self.cells = cells;
-        let waiting = std::mem::take(&mut self.finished);
-        let broken = |row: Row| fold(&row, Room::new(cells), Breaks::Anywhere);
-        self.finished = waiting.into_iter().flat_map(broken).collect();
+        self.finished.resize(cells);
     }
 
     /// Returns the model that was named last.
@@ -104,14 +115,29 @@ impl Story {
         self.last != Block::Start
     }
 
-    /// Returns the rows that are finished since the last call.
-    pub(crate) fn take_finished(&mut self) -> Vec<Row> {
-        std::mem::take(&mut self.finished)
+    /// Returns the rows that are finished since the last call, except for those that wait for
+    /// their colours.
+    pub(crate) fn take_finished(&mut self, now: Instant) -> Vec<Row> {
+        for (ticket, colours) in self.highlighter.iter().flat_map(Highlighter::take) {
+            self.finished.colour(ticket, colours);
+        }
+        self.finished.take(now)
+    }
+
+    /// Returns all rows that are finished.
+    pub(crate) fn take_all_finished(&mut self) -> Vec<Row> {
+        self.finished.take_all()
+    }
+
+    /// Returns the time at which finished rows may have their colours; `None` if none waits.
+    pub(crate) fn next_colours(&self, now: Instant) -> Option<Instant> {
+        self.finished.next_look(now)
     }
 
     /// Returns the rows in progress: the answer and the calls.
     pub(crate) fn live_rows(&self, now: Instant) -> Vec<Row> {
-        let mut rows = self.answer.rows(self.cells);
+        let mut rows = self.finished.waiting_rows();
+        rows.extend(self.answer.rows(self.cells));
         if !self.calls.is_empty() {
             let blank = (!rows.is_empty() || self.needs_blank(Block::Calls)).then(Row::default);
             rows.extend(blank);
@@ -190,7 +216,7 @@ impl Story {
                 break;
             }
         }
-        self.finished.append(&mut rows);
+        self.finished.extend(rows);
         self.has_answer = false;
     }
 
@@ -212,18 +238,17 @@ impl Story {
 
     /// Ends the answer in progress.
     pub(crate) fn end_answer(&mut self) {
+        let now = Instant::now();
         let rows = self.answer.end(self.cells);
-        self.add_answer(rows);
+        self.add_answer(rows, now);
+        self.answers += 1;
     }
 
     /// Takes an event.
     pub(crate) fn tell(&mut self, event: &Event, now: Instant) {
         self.status.take(event, now);
         match event {
-            Event::Text(text) => {
-                let rows = self.answer.push(text, self.cells);
-                self.add_answer(rows);
-            }
+            Event::Text(text) => self.take_text(text),
             Event::Question(_) => self.end_answer(),
             Event::CallRequested(call) => {
                 self.end_answer();
@@ -249,6 +274,12 @@ impl Story {
         }
     }
 
+    /// Takes text of the answer.
+    fn take_text(&mut self, text: &str) {
+        let rows = self.answer.push(text, self.cells);
+        self.add_answer(rows, Instant::now());
+    }
+
     fn tell_other(&mut self, event: &Event) {
         match event {
             Event::Citations(text) | Event::CommandOutput(text) => self.notice(Look::Plain, text),
@@ -270,13 +301,28 @@ impl Story {
     }
 
     /// Adds rows of the answer.
-    fn add_answer(&mut self, rows: Vec<Row>) {
+    fn add_answer(&mut self, rows: Vec<AnswerRow>, now: Instant) {
         if !self.answer.is_empty() || !rows.is_empty() {
             self.has_answer = true;
             // Also ends the block above for the row in progress.
             self.separate(Block::Answer);
         }
-        self.finished.extend(rows);
+        for row in rows {
+            self.add_answer_row(row, now);
+        }
+    }
+
+    fn add_answer_row(&mut self, row: AnswerRow, now: Instant) {
+        if let AnswerRow::Code(line, number, language) = &row
+            && let Some(highlighter) = &mut self.highlighter
+        {
+            let language = Arc::clone(language);
+            let block = CodeBlock { answer: self.answers, number: *number, language };
+            if let Some(ticket) = highlighter.ask(&block, &line.text) {
+                return self.finished.push_code(line.clone(), ticket, now);
+            }
+        }
+        self.finished.extend(row.into_rows());
     }
 
     fn model_changed(&mut self, model: &str) {
@@ -332,105 +378,5 @@ impl Story {
 
     fn needs_blank(&self, block: Block) -> bool {
         self.last != Block::Start && (self.last != block || block == Block::Prompt)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pollux_protocol::{ApprovalMode, Usage};
-    use pretty_assertions::assert_eq;
-
-    use super::*;
-
-    fn story() -> Story {
-        let describe: DescribeFailure = |outcome| match outcome {
-            PromptOutcome::LogFailed(message) => Some(message.clone()),
-            _ => None,
-        };
-        Story::new("m".to_owned(), describe, 40, MarkupMarks::Hidden, Instant::now())
-    }
-
-    fn told(story: &mut Story, events: impl IntoIterator<Item = Event>) -> Vec<String> {
-        events.into_iter().for_each(|event| story.tell(&event, Instant::now()));
-        story.take_finished().iter().map(Row::text).collect()
-    }
-
-    #[test]
-    fn blocks_are_separated_by_blank_rows() {
-        let mut story = story();
-        story.prompt("one\ntwo");
-        let rows = told(
-            &mut story,
-            [
-                Event::ModelChanged { model: "m".to_owned(), reason: String::new() },
-                Event::Text("Hello".to_owned()),
-                Event::Text(" you.\n\n".to_owned()),
-                Event::Notice { severity: Severity::Warning, text: "look".to_owned() },
-                Event::ModeChanged(ApprovalMode::AutoEdit),
-                Event::Notice { severity: Severity::Error, text: "no".to_owned() },
-                Event::PromptEnded(PromptOutcome::LogFailed("The disk is full.".to_owned())),
-            ],
-        );
-        assert_eq!(
-            rows,
-            ["> one", "  two", "", "Hello you.", "", "! look", "x no", "x The disk is full."]
-        );
-        story.prompt("again");
-        assert_eq!(told(&mut story, []), ["", "> again"]);
-    }
-
-    #[test]
-    fn an_answer_in_progress_is_live_until_its_row_is_complete() {
-        let mut story = story();
-        story.prompt("p");
-        assert_eq!(told(&mut story, [Event::Text("Hello".to_owned())]), ["> p", ""]);
-        let live = story.live_rows(Instant::now());
-        assert_eq!(live.iter().map(Row::text).collect::<Vec<_>>(), ["Hello"]);
-        let end = Event::PromptEnded(PromptOutcome::Cancelled);
-        assert_eq!(told(&mut story, [end]), ["Hello", "", "Request cancelled."]);
-        assert_eq!(story.live_rows(Instant::now()), []);
-    }
-
-    #[test]
-    fn a_smaller_width_loses_nothing_of_the_rows_that_wait() {
-        let mut story = story();
-        story.notice(Look::Plain, "twenty-six letters in a row");
-        story.resize(10);
-        assert_eq!(told(&mut story, []), ["twenty-six", " letters i", "n a row"]);
-    }
-
-    #[test]
-    fn a_long_prompt_is_cut() {
-        let mut story = story();
-        story.prompt(&"line\n".repeat(100));
-        let rows = told(&mut story, []);
-        assert_eq!(rows.len(), PROMPT_ROWS + 1);
-        assert!(rows[PROMPT_ROWS].starts_with("[prompt of 100 lines"), "{rows:?}");
-    }
-
-    #[test]
-    fn the_context_and_the_tasks_are_known() {
-        let mut story = story();
-        let usage = Usage { prompt: 30, candidates: 20, total: 50, ..Usage::default() };
-        let report = UsageReport { model: "m".to_owned(), usage, context: 1000 };
-        let todo = |status, description: &str| Todo { status, description: description.to_owned() };
-        let todos = vec![
-            todo(TodoStatus::Completed, "first"),
-            todo(TodoStatus::Pending, "third"),
-            todo(TodoStatus::InProgress, "second\nline"),
-        ];
-        told(&mut story, [Event::Usage(report), Event::TodosChanged(todos)]);
-        assert_eq!(story.context(), Some(5));
-        let rows = |story: &Story, is_whole, height| -> Vec<String> {
-            story.todo_rows(is_whole, height).iter().map(Row::text).collect()
-        };
-        assert_eq!(rows(&story, false, 9), ["todo 1/3 · second line"]);
-        assert_eq!(
-            rows(&story, true, 9),
-            ["todo 1/3 · Ctrl+T hides the list", "  [x] first", "  [ ] third", "  [>] second line"]
-        );
-        assert_eq!(rows(&story, true, 3)[1..], ["  [ ] third", "  ... (+2 more)"]);
-        told(&mut story, [Event::TodosChanged(vec![todo(TodoStatus::Completed, "x")])]);
-        assert_eq!(story.todo_rows(true, 9), []);
     }
 }

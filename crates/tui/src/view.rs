@@ -146,7 +146,8 @@ impl<'a> View<'a> {
             Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
         let place = frame::place(&facts.folder, options.home.as_deref());
         let is_new_user = opening.earlier.is_empty();
-        story.greet(greeting(options.version, facts, &opening.last, &place, is_new_user, cells));
+        story.greet(greeting(options.version, facts, &place, is_new_user, cells));
+        story.replay(opening.last.items(), opening.last.has_earlier());
         let mut view = Self {
             workload: opening.workload,
             surface: Surface::new(size, palette, narrowing),
@@ -320,12 +321,13 @@ impl TerminalView for View<'_> {
             return Vec::new();
         }
         self.frames = Frames { last: Some(now), ..Frames::default() };
+        let finished = self.story.take_finished(now);
         let frame = self.frame(now);
-        self.surface.draw(self.story.take_finished(), frame)
+        self.surface.draw(finished, frame)
     }
 
     fn leave(&mut self) -> Vec<u8> {
-        let rows = self.story.take_finished();
+        let rows = self.story.take_all_finished();
         self.leave_with(rows)
     }
 
@@ -356,7 +358,8 @@ impl TerminalView for View<'_> {
         // A question hides the status.
         let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
         let panel = self.panel.is_some().then(|| now + SECOND);
-        [self.frames.due(now), toast, status, panel].into_iter().flatten().min()
+        let colours = self.story.next_colours(now);
+        [self.frames.due(now), toast, status, panel, colours].into_iter().flatten().min()
     }
 
     fn tick(&mut self) {

@@ -151,6 +151,34 @@ fn an_answer_is_laid_out() {
 }
 
 #[test]
+fn a_resumed_session_shows_its_last_turns() {
+    let stage = Stage::with([
+        reply().text("One."),
+        reply().text("Two."),
+        reply().text("# Three\n\n- [x] done"),
+        reply().text("Four."),
+    ]);
+    let talk = Talk::sized(stage, 30, 80);
+    for (prompt, answer) in [("first", "One."), ("second", "Two."), ("third", "[x] done")] {
+        talk.line(prompt);
+        talk.wait(answer);
+        talk.idle();
+    }
+    let (stage, _) = talk.end();
+    let terminal = on_screen(stage.pollux(&["--resume"])).in_terminal(30, 80);
+    let talk = Talk { stage, terminal };
+    talk.wait(
+        "[earlier messages of this session are not shown]\n\n> second\n\nTwo.\n\n> third\n\n\
+         # Three\n\n[x] done\n",
+    );
+    talk.line("fourth");
+    talk.wait("[x] done\n\n> fourth\n\nFour.");
+    talk.idle();
+    assert!(!talk.terminal.screen().contains("> first"), "{}", talk.terminal.screen());
+    talk.end();
+}
+
+#[test]
 fn typed_text_is_contiguous_in_the_output() {
     let talk = Talk::with([]);
     let sentence = "words that a program types";

@@ -2,11 +2,14 @@
 //! with a few liberties for what models write: a list item may be indented too far, and lines of
 //! code in a list may be indented too little.
 
+use std::sync::Arc;
+
+use crate::code::MOST_LINES;
 use crate::row::{Look, Row};
 
 use super::marks::{
-    Alignment, Fence, ListMark, after_quote_mark, alignments, heading, indent_of, is_rule,
-    table_cells, underlined_level, without_indent,
+    Alignment, Fence, ListMark, after_quote_mark, alignments, fence_language, heading, indent_of,
+    is_rule, table_cells, underlined_level, without_indent,
 };
 
 /// Maximum depth of quotes and lists; further marks are text.
@@ -40,9 +43,25 @@ pub(super) enum Content {
     /// A line of a fence.
     Fence(String),
     /// A line of code.
-    Code(String),
+    Code(Code),
     Rule,
     Table(Table),
+}
+
+/// A line of code.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) text: String,
+    /// Number of the block of code in the answer.
+    pub(super) number: usize,
+    /// Language whose colours the line can have; empty if there is none.
+    pub(super) language: Arc<str>,
+}
+
+impl Code {
+    fn plain(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
 }
 
 /// A table, or rows of it.
@@ -98,7 +117,12 @@ enum OpenBlock {
     #[default]
     None,
     Paragraph(String),
-    Fence(Fence),
+    Fence {
+        fence: Fence,
+        language: Arc<str>,
+        /// Number of lines of code.
+        lines: usize,
+    },
     /// Code by indent, with the number of blank lines after it.
     Indented(usize),
     Table {
@@ -116,6 +140,8 @@ pub(super) struct Splitter {
     is_separate: bool,
     /// True if a block is finished.
     has_blocks: bool,
+    /// Number of the blocks of code.
+    code_blocks: usize,
     finished: Vec<Block>,
 }
 
@@ -132,7 +158,7 @@ impl Splitter {
 
     /// Returns true inside of a fenced block of code.
     pub(super) fn is_code(&self) -> bool {
-        matches!(self.open, OpenBlock::Fence(_))
+        matches!(self.open, OpenBlock::Fence { .. })
     }
 
     /// Ends all blocks.
@@ -147,8 +173,8 @@ impl Splitter {
             return;
         }
         match &self.open {
-            OpenBlock::Fence(_) | OpenBlock::Indented(_) => {
-                self.finish(Content::Code(text.to_owned()));
+            OpenBlock::Fence { .. } | OpenBlock::Indented(_) => {
+                self.finish(Content::Code(Code::plain(text)));
             }
             OpenBlock::Table { .. } => {
                 self.end_block();
@@ -165,7 +191,7 @@ impl Splitter {
             let Some(inside) = container.strip(rest) else { break };
             (rest, depth) = (inside, depth + 1);
         }
-        if let OpenBlock::Fence(fence) = self.open {
+        if let OpenBlock::Fence { fence, .. } = self.open {
             let outer = self.containers[depth..].iter();
             let blanks = outer.map(Container::item_indent).sum::<Option<usize>>();
             if let Some(blanks) = blanks {
@@ -192,7 +218,15 @@ impl Splitter {
             self.finish(Content::Fence(line.trim().to_owned()));
             self.open = OpenBlock::None;
         } else {
-            self.finish(Content::Code(without_indent(line, fence.indent).to_owned()));
+            let mut code = Code::plain(without_indent(line, fence.indent));
+            if let OpenBlock::Fence { language, lines, .. } = &mut self.open {
+                *lines += 1;
+                if *lines <= MOST_LINES {
+                    code.language = Arc::clone(language);
+                }
+            }
+            code.number = self.code_blocks;
+            self.finish(Content::Code(code));
         }
     }
 
@@ -251,7 +285,9 @@ impl Splitter {
         if let Some(fence) = Fence::opened_by(text) {
             self.end_block();
             self.finish(Content::Fence(text.trim().to_owned()));
-            self.open = OpenBlock::Fence(fence);
+            self.code_blocks += 1;
+            let language = fence_language(text).into();
+            self.open = OpenBlock::Fence { fence, language, lines: 0 };
         } else if let Some((level, text)) = heading(text) {
             self.end_block();
             self.finish(Content::Heading(level, text.to_owned()));
@@ -308,10 +344,10 @@ impl Splitter {
             self.is_separate = false;
         }
         for _ in 0..blanks {
-            self.finish(Content::Code(String::new()));
+            self.finish(Content::Code(Code::default()));
         }
         // The indent stays: it is what marks the text as code.
-        self.finish(Content::Code(text.trim_end().to_owned()));
+        self.finish(Content::Code(Code::plain(text.trim_end())));
         self.open = OpenBlock::Indented(0);
     }
 

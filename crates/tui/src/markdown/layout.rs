@@ -1,9 +1,13 @@
 //! Finished blocks as rows.
 
+use std::sync::Arc;
+
 use crate::fold::{Breaks, Room, fold};
+use crate::outbox::CodeLine;
 use crate::row::{Look, Row};
 
-use super::blocks::{Block, Content};
+use super::AnswerRow;
+use super::blocks::{Block, Code, Content};
 use super::inline::{MarkupMarks, styled_lines};
 use super::table::{ColumnWidths, table_rows};
 
@@ -28,18 +32,24 @@ impl Layout {
     }
 
     /// Returns the rows of blocks.
-    pub(super) fn rows(&mut self, blocks: Vec<Block>, cells: usize) -> Vec<Row> {
+    pub(super) fn rows(&mut self, blocks: Vec<Block>, cells: usize) -> Vec<AnswerRow> {
         let mut rows = Vec::new();
         for block in blocks {
             if block.is_separate {
-                rows.push(Row::default());
+                rows.push(AnswerRow::Row(Row::default()));
             }
             self.add(&block, cells, &mut rows);
         }
         rows
     }
 
-    fn add(&mut self, block: &Block, cells: usize, rows: &mut Vec<Row>) {
+    fn add(&mut self, block: &Block, cells: usize, rows: &mut Vec<AnswerRow>) {
+        if let Content::Code(Code { text, number, language }) = &block.content {
+            let [first, further] =
+                [&block.first, &block.further].map(|marks| last_cells(marks, cells / 2));
+            let line = CodeLine { first, further, text: text.clone(), cells };
+            return rows.push(AnswerRow::Code(line, *number, Arc::clone(language)));
+        }
         let room = cells - block.first.width().min(cells / 2);
         let content = self.content(&block.content, room);
         for (index, row) in content.into_iter().enumerate() {
@@ -49,7 +59,7 @@ impl Layout {
                 marked.trim_end();
             }
             marked.append(&row);
-            rows.push(marked);
+            rows.push(AnswerRow::Row(marked));
         }
     }
 
@@ -75,7 +85,7 @@ impl Layout {
             Content::Fence(text) => {
                 fold(&Row::new(Look::Dim, text), Room::new(cells), Breaks::Anywhere)
             }
-            Content::Code(text) => fold(&Row::plain(text), Room::new(cells), Breaks::Anywhere),
+            Content::Code(_) => Vec::new(),
             Content::Rule => vec![Row::new(Look::Dim, "-".repeat(cells.min(RULE)))],
             Content::Table(table) => table_rows(table, cells, self.marks, &mut self.widths),
         }

@@ -128,6 +128,13 @@ impl Fence {
     }
 }
 
+/// Returns the name of the language after a fence, in small letters.
+pub(super) fn fence_language(line: &str) -> String {
+    let text = line.trim().trim_start_matches(['`', '~', ' ', '{', '.']);
+    let is_end = |letter: char| !(letter.is_ascii_alphanumeric() || "+#-_".contains(letter));
+    text[..text.find(is_end).unwrap_or(text.len())].to_lowercase()
+}
+
 /// Alignment of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Alignment {

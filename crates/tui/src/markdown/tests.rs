@@ -7,9 +7,14 @@ use crate::row::Look;
 
 fn rows(pieces: &[&str], cells: usize) -> Vec<Row> {
     let mut answer = Markdown::default();
-    let mut rows: Vec<Row> = pieces.iter().flat_map(|piece| answer.push(piece, cells)).collect();
+    let mut rows: Vec<AnswerRow> =
+        pieces.iter().flat_map(|piece| answer.push(piece, cells)).collect();
     rows.extend(answer.end(cells));
-    rows
+    plain(rows)
+}
+
+fn plain(rows: Vec<AnswerRow>) -> Vec<Row> {
+    rows.into_iter().flat_map(AnswerRow::into_rows).collect()
 }
 
 fn shown(text: &str, cells: usize) -> String {
@@ -79,7 +84,7 @@ fn marks_stay_where_there_are_no_looks() {
     let mut answer = Markdown::new(MarkupMarks::Shown);
     let mut rows = answer.push("## a\n\n**b** *c* `d`\n\n# e", 40);
     rows.extend(answer.end(40));
-    let texts: Vec<String> = rows.iter().map(Row::text).collect();
+    let texts: Vec<String> = plain(rows).iter().map(Row::text).collect();
     assert_eq!(texts, ["## a", "", "**b** *c* `d`", "", "# e"]);
 }
 
@@ -149,7 +154,7 @@ fn a_long_table_is_written_in_steps() {
         assert!(answer.rows(70).len() <= 70);
     }
     assert!(written > 400, "{written}");
-    let rest = answer.end(70);
+    let rest = plain(answer.end(70));
     assert_eq!(rest.last().map(Row::text), Some("499     249001".to_owned()));
 }
 
@@ -162,7 +167,7 @@ fn the_block_in_progress_becomes_the_finished_rows() {
     assert_eq!(live(&answer), "one two");
     assert_eq!(answer.push(" three **fo", 10), []);
     assert_eq!(live(&answer), "one two\nthree **fo");
-    let rows = answer.push("ur**\n\n", 10);
+    let rows = plain(answer.push("ur**\n\n", 10));
     assert_eq!(rows.iter().map(Row::text).collect::<Vec<_>>(), ["one two", "three four"]);
     assert_eq!(live(&answer), "");
     // A mark may still become another one.
@@ -189,7 +194,7 @@ fn the_cost_of_hostile_text_is_bounded() {
         for cells in [4, 80] {
             let mut answer = Markdown::default();
             for piece in text.as_bytes().chunks(4096) {
-                let rows = answer.push(&String::from_utf8_lossy(piece), cells);
+                let rows = plain(answer.push(&String::from_utf8_lossy(piece), cells));
                 assert!(rows.iter().all(|row| row.width() <= cells));
                 assert!(
                     answer.rows(cells).iter().map(|row| row.text().len()).sum::<usize>() < 40_000
@@ -239,4 +244,29 @@ proptest! {
         let letters = |text: &str| text.replace(|it: char| !it.is_alphanumeric(), "");
         prop_assert_eq!(letters(&shown(&text, 70)), letters(&text));
     }
+}
+
+#[test]
+fn lines_of_code_know_their_language() {
+    let text = "```Rust title\na\n```\n~~~ {.python}\nb\n~~~\n```\nc\n```\n\n    d\n";
+    let mut answer = Markdown::default();
+    let rows = answer.push(text, 40).into_iter();
+    let code: Vec<(String, usize, String)> = rows
+        .filter_map(|row| match row {
+            AnswerRow::Code(line, number, language) => {
+                Some((line.text, number, language.to_string()))
+            }
+            AnswerRow::Row(_) => None,
+        })
+        .collect();
+    let expected = [("a", 1, "rust"), ("b", 2, "python"), ("c", 3, ""), ("    d", 0, "")];
+    assert_eq!(
+        code,
+        expected.map(|(text, number, name)| (text.to_owned(), number, name.to_owned()))
+    );
+    let long = "```rust\n".to_owned() + &"a\n".repeat(400);
+    let rows = Markdown::default().push(&long, 40);
+    let is_coloured =
+        |row: &&AnswerRow| matches!(row, AnswerRow::Code(_, _, language) if !language.is_empty());
+    assert_eq!(rows.iter().filter(is_coloured).count(), crate::code::MOST_LINES);
 }

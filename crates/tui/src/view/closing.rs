@@ -18,7 +18,7 @@ impl View<'_> {
     pub(super) fn say_goodbye(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8> {
         self.story.end_answer();
         let has_content = self.workload.has_spoken() || self.is_resumed;
-        let mut rows = self.story.take_finished();
+        let mut rows = self.story.take_all_finished();
         if end == ConversationEnd::Finished {
             let room = Room::new(self.size.0 - 1);
             if self.story.has_rows() {
