@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
 use crate::error::ShellError;
 use crate::jobs::JobList;
@@ -27,10 +28,8 @@ pub(crate) struct ChildProcess {
     pub(crate) output: Option<Source>,
     /// Terminal of [`ChildStdio::Terminal`].
     pub(crate) terminal: Option<Arc<Terminal>>,
-    /// Background jobs of a command line.
-    pub(crate) jobs: Option<JobList>,
-    /// Private folder of a confined child, removed with this value.
-    pub(crate) temporary: Option<TempDir>,
+    /// Removed with this value.
+    pub(crate) files: ChildFiles,
 }
 
 impl ChildProcess {
@@ -78,12 +77,33 @@ impl ChildProcess {
         // only after the command is dropped.
         let (process, session) = Session::start(command, kind, owner)
             .map_err(|source| ShellError::Spawn { program, source })?;
-        let mut child = Self { process, session, output, terminal, jobs, temporary: None };
+        let files = ChildFiles { jobs, temporary: None };
+        let mut child = Self { process, session, output, terminal, files };
         if let Some(confined) = confined {
             // On an error the child is dropped; it has ended already, or dropping ends it.
-            child.temporary = confined.wait()?;
+            child.files.temporary = confined.wait()?;
         }
         Ok(child)
+    }
+}
+
+/// The private files of a child.
+pub(crate) struct ChildFiles {
+    /// Background jobs of a command line.
+    jobs: Option<JobList>,
+    /// Private folder of a confined child.
+    temporary: Option<TempDir>,
+}
+
+impl ChildFiles {
+    /// Removes the files, and returns the listed background jobs that still run. Elsewhere than on
+    /// this thread, which may serve many sessions: beside the writes of other commands a removal
+    /// can take tens of milliseconds.
+    pub(crate) fn remove(self) -> JoinHandle<Vec<u32>> {
+        tokio::task::spawn_blocking(move || {
+            drop(self.temporary);
+            self.jobs.and_then(|jobs| jobs.read().ok()).unwrap_or_default()
+        })
     }
 }
 

@@ -275,15 +275,16 @@ impl<F: FnMut(OutputChunk<'_>) + Send> Running<F> {
         if let Some(reader) = self.child.output.take() {
             discard_rest(reader);
         }
-        let jobs = self.child.jobs.filter(|_| status.is_some());
+        let jobs = self.child.files.remove();
         let captured = self.collector.finish().await;
+        let jobs = jobs.await.unwrap_or_default();
         ShellOutcome {
             output: captured.output,
             exit_code: status.and_then(|status| status.code()),
             signal: status.and_then(signal),
             ended,
             process_group,
-            background_pids: jobs.and_then(|jobs| jobs.read().ok()).unwrap_or_default(),
+            background_pids: if status.is_some() { jobs } else { Vec::new() },
             binary: captured.binary,
             bytes: captured.bytes,
             spilled: captured.spilled,

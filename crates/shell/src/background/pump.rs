@@ -51,6 +51,8 @@ impl Pump {
         // The receiver may already have been dropped.
         self.state.send_replace(ProcessState::of(status));
         self.serve_the_rest().await;
+        // The result of a failed removal would be of no use, and the list of jobs is not either.
+        drop(self.child.files.remove().await);
     }
 
     /// Serves the process until the command itself has ended.
