@@ -157,8 +157,13 @@ fn shown(block: &ContentBlock) -> String {
     }
 }
 
+/// Fewest characters that a text of a long result keeps. With less, only the notices of what was
+/// left out would reach the model.
+const LEAST_SHARE: usize = 1_000;
+
 /// Shortens the texts of a result that are too long for the model together: each to its share of
-/// the limit. `save` stores the whole texts and returns their file.
+/// the limit, or, if there are too many for that, all of them as one text. `save` stores the whole
+/// texts and returns their file.
 pub(crate) fn shortened(
     mut output: ToolOutput,
     limit: usize,
@@ -169,12 +174,20 @@ pub(crate) fn shortened(
     if limit == 0 || length <= limit {
         return output;
     }
-    let share = (limit / texts.len()).max(1);
+    let share = limit / texts.len();
     let file = save(&texts.join("\n"));
-    for part in &mut output.content {
-        let short = part.as_text().and_then(|text| truncate(text, share, file.as_deref()));
-        if let Some(short) = short {
-            *part = Part::text(short);
+    if texts.len() > 1 && share < LEAST_SHARE {
+        let texts: Vec<&str> = texts.into_iter().map(untrusted::unwrap).collect();
+        let block = untrusted::wrap(&texts.join("\n"));
+        let one = truncate(&block, limit, file.as_deref()).unwrap_or(block);
+        output.content.retain(|part| part.as_text().is_none());
+        output.content.insert(0, Part::text(one));
+    } else {
+        for part in &mut output.content {
+            let short = part.as_text().and_then(|text| truncate(text, share, file.as_deref()));
+            if let Some(short) = short {
+                *part = Part::text(short);
+            }
         }
     }
     output.output_file = file;
@@ -278,13 +291,28 @@ mod tests {
         assert!(text.starts_with("Output too large."), "{text}");
         assert_eq!(output.output_file, Some(file));
         let two = json!({"content": [
-            {"type": "text", "text": "x".repeat(500)}, {"type": "text", "text": "y"},
+            {"type": "text", "text": "x".repeat(5000)}, {"type": "text", "text": "y"},
             {"type": "image", "mimeType": "image/png", "data": "iVBO"},
         ]});
-        let output = shortened(output_of(&two), 200, |_| None);
+        let output = shortened(output_of(&two), 4000, |_| None);
         let texts: Vec<&str> = output.content.iter().filter_map(Part::as_text).collect();
         assert!(texts[0].contains("The full output could not be saved."), "{}", texts[0]);
-        assert!(texts[0].len() < 300 && texts[1].contains('y'), "{texts:?}");
+        assert!(texts[0].len() < 1500 && texts[1].contains('y'), "{texts:?}");
         assert_eq!(output.content.len(), 4);
+    }
+
+    #[test]
+    fn many_texts_are_shortened_as_one() {
+        let mut content: Vec<Value> = (0..2000)
+            .map(|number| json!({"type": "text", "text": format!("line {number}")}))
+            .collect();
+        content.insert(7, json!({"type": "image", "mimeType": "image/png", "data": "iVBO"}));
+        let output = shortened(output_of(&json!({ "content": content })), 4000, |_| None);
+        let texts: Vec<&str> = output.content.iter().filter_map(Part::as_text).collect();
+        let [text] = texts[..] else { panic!("{texts:?}") };
+        assert!(text.contains("line 0") && text.contains("line 1999"), "{text}");
+        assert!(text.matches("line").count() > 300 && text.len() < 4300, "{text}");
+        assert_eq!(text.matches("untrusted_context").count(), 2, "{text}");
+        assert_eq!(output.content.len(), 2);
     }
 }

@@ -10,6 +10,15 @@ pub fn wrap(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", escape(text))
 }
 
+/// Returns the text of a block that [`wrap`] made; any other text as it is.
+pub fn unwrap(text: &str) -> &str {
+    let start = text.strip_prefix('<').and_then(|text| text.strip_prefix(TAG));
+    let content = start.and_then(|text| text.strip_prefix(">\n"));
+    let end = content.and_then(|text| text.strip_suffix('>'));
+    let end = end.and_then(|text| text.strip_suffix(TAG));
+    end.and_then(|text| text.strip_suffix("\n</")).unwrap_or(text)
+}
+
 /// Escapes the closing tags in a text that is outside of a block.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -43,6 +52,16 @@ fn closing_tag(text: &str) -> Option<&str> {
 mod tests {
 
     use super::*;
+
+    #[test]
+    fn only_a_whole_block_is_unwrapped() {
+        for text in ["", "a", "<b>\n", "\n</untrusted_context>"] {
+            assert_eq!(unwrap(&wrap(text)), escape(text));
+        }
+        for text in ["", "a", "<untrusted_context>\na", "a\n</untrusted_context>"] {
+            assert_eq!(unwrap(text), text);
+        }
+    }
 
     #[test]
     fn nothing_inside_can_close_the_block() {
