@@ -255,10 +255,10 @@ class LargeText(Server):
 
 
 class ManyTexts(Server):
-    """A result of 20 MB in 2,000 texts."""
+    """A result of 20 MB in 2,000 texts, of which the model gets the first and the last words."""
 
     memory = LARGE
-    result = "Output too large"
+    result = "words x"
     seconds = 20.0
 
     def call(self, number, params):
@@ -298,6 +298,45 @@ class NoResult(Server):
 
     def call(self, number, params):
         self.answer(number, "plain words")
+
+
+class NoHandshake(Server):
+    """A server of protocol 2026-07-28 alone, which refuses requests without its metadata."""
+
+    NEWEST = "2026-07-28"
+
+    def take(self, message):
+        meta = (message.get("params") or {}).get("_meta") or {}
+        if message.get("method") == "server/discover":
+            note("discovered", meta.get("io.modelcontextprotocol/protocolVersion", "nothing"))
+            result = {"resultType": "complete", "supportedVersions": [self.NEWEST], "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}
+            self.answer(message["id"], result)
+        elif message.get("method") == "initialize":
+            self.fail(message["id"], -32601, "Method not found: initialize")
+        elif meta.get("io.modelcontextprotocol/protocolVersion") == self.NEWEST:
+            super().take(message)
+        elif "id" in message:
+            self.fail(message["id"], -32602, "no metadata")
+
+    def list(self, number, cursor):
+        self.answer(number, {"resultType": "complete", "tools": [tool("look")], "ttlMs": 0, "cacheScope": "private"})
+
+    def call(self, number, params):
+        self.answer(number, {"resultType": "complete", **text("seen")})
+
+    @classmethod
+    def check(cls, run):
+        if run.noted("discovered") != cls.NEWEST:
+            run.problems.append("the server was not asked by protocol 2026-07-28")
+
+
+class WantsInput(NoHandshake):
+    """A server of protocol 2026-07-28 that wants answers instead of giving a result."""
+
+    result = "wants answers before it continues"
+
+    def call(self, number, params):
+        self.answer(number, {"resultType": "input_required", "requestState": "half"})
 
 
 # Requests of the server

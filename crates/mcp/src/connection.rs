@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -11,8 +11,10 @@ use pollux_protocol::plain_text::visible;
 use pollux_protocol::{Operator, Origin};
 use pollux_shell::{ChildSpec, Output, OutputLimits, ProcessState, Program, spawn_duplex};
 use rmcp::RoleClient;
+use rmcp::model::{ErrorCode, ErrorData, ProtocolVersion};
 use rmcp::service::{
-    ClientInitializeError, Peer, RunningService, RunningServiceCancellationToken, serve_client,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RunningService,
+    RunningServiceCancellationToken, serve_client,
 };
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -25,6 +27,7 @@ use crate::handler::{Handler, LogSink, Roots, ServerLists};
 use crate::http::{HttpConnection, HttpFailure, Signer};
 use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
+use crate::log::{ErrorOutput, error_lines};
 use crate::oauth::{Authorization, ServerTokens};
 use crate::sampling::Sampler;
 use crate::starts::{Starts, Turn};
@@ -40,9 +43,6 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 pub(crate) const START_SHARE: Duration = Duration::from_millis(100);
 /// Time that a server has to end after its connection was closed.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
-/// Maximum number of lines of error output in the log.
-const MOST_ERROR_LINES: usize = 50;
-
 /// Surroundings that all servers share.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
@@ -74,6 +74,9 @@ pub(crate) enum ConnectError {
     /// The server wants the user to sign in.
     #[error("the server requires authentication")]
     Unauthorized,
+    /// The server does not know the handshake that was tried. The message is for the user.
+    #[error("{0}")]
+    NoHandshake(String),
     /// Anything else, as a message for the user.
     #[error("{0}")]
     Failed(String),
@@ -112,11 +115,31 @@ impl Connection {
             ServerAddress::Stdio { .. } => surroundings.starts.turn().await,
             _ => None,
         };
-        let opening = Self::open_any(config, surroundings, log, turn);
+        let opening = Self::open_with_any_handshake(config, surroundings, log, turn);
         tokio::time::timeout(config.timeout, opening).await.unwrap_or_else(|_| {
             let seconds = config.timeout.as_secs_f64();
             Err(ConnectError::Failed(format!("no connection within {seconds} s")))
         })
+    }
+
+    /// Begins with `initialize`, which almost all servers know, and with `server/discover` if the
+    /// server says that it only knows the protocol without a handshake. The other order would cost
+    /// each of today's servers a request, and 10 s those that do not answer unknown requests.
+    async fn open_with_any_handshake(
+        config: &ServerConfig,
+        surroundings: &Surroundings,
+        log: &LogSink,
+        turn: Option<Turn>,
+    ) -> Result<Self, ConnectError> {
+        let first = ClientLifecycleMode::Initialize;
+        match Self::open_any(config, surroundings, log, turn, first).await {
+            Err(ConnectError::NoHandshake(_)) => {
+                let preferred_versions = vec![ProtocolVersion::NO_INITIALIZE];
+                let second = ClientLifecycleMode::Discover { preferred_versions };
+                Self::open_any(config, surroundings, log, None, second).await
+            }
+            other => other,
+        }
     }
 
     async fn open_any(
@@ -124,6 +147,7 @@ impl Connection {
         surroundings: &Surroundings,
         log: &LogSink,
         turn: Option<Turn>,
+        lifecycle: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let (operator, origin) = (&surroundings.operator, &surroundings.origin);
         let elicitation = Elicitation::new(
@@ -139,23 +163,25 @@ impl Connection {
         match &config.endpoint {
             ServerAddress::Stdio { command, args, env, cwd } => {
                 let spec = child(command, args, env, cwd.as_deref(), surroundings);
-                Self::open_program(spec, handler, log, turn).await
+                Self::open_program(spec, handler, log, turn, lifecycle).await
             }
             ServerAddress::Http(remote) => {
-                Self::open_http(config, remote, surroundings, handler).await
+                Self::open_http(config, remote, surroundings, handler, lifecycle).await
             }
             ServerAddress::Sse(remote) => {
                 Self::open_sse(config, remote, surroundings, handler).await
             }
             ServerAddress::HttpOrSse(remote) => {
-                match Self::open_http(config, remote, surroundings, handler.clone()).await {
+                let http =
+                    Self::open_http(config, remote, surroundings, handler.clone(), lifecycle);
+                match http.await {
                     Err(ConnectError::Failed(first)) => {
                         let second = Self::open_sse(config, remote, surroundings, handler).await;
                         second.map_err(|error| match error {
                             ConnectError::Failed(second) => {
                                 ConnectError::Failed(format!("{first}; as type sse: {second}"))
                             }
-                            ConnectError::Unauthorized => error,
+                            _ => error,
                         })
                     }
                     other => other,
@@ -169,6 +195,7 @@ impl Connection {
         handler: Handler,
         log: &LogSink,
         turn: Option<Turn>,
+        lifecycle: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         // Starting a process waits until the system has run it.
         let started = tokio::task::spawn_blocking(move || spawn_duplex(&spec, KEPT_ERRORS)).await;
@@ -177,7 +204,7 @@ impl Connection {
             .map_err(|error| ConnectError::Failed(error.to_string()))?;
         let (transport, process) = StdioTransport::new(server, Arc::clone(log));
         let mut attempt = Attempt { process: Arc::clone(&process), log, has_failed: true };
-        let mut connecting = Box::pin(serve_client(handler, transport));
+        let mut connecting = Box::pin(handler.serve_with_lifecycle(transport, lifecycle));
         let early = tokio::time::timeout(START_SHARE, &mut connecting).await;
         drop(turn);
         let connected = match early {
@@ -189,7 +216,8 @@ impl Connection {
                 attempt.has_failed = false;
                 Ok(Self::new(service, Some(process)))
             }
-            Err(error) => Err(ConnectError::Failed(explained(&error, &process).await)),
+            Err(ClientInitializeError::JsonRpcError(error)) => Err(refused(&error)),
+            Err(_) => Err(ConnectError::Failed(complaint(&process).await)),
         }
     }
 
@@ -198,6 +226,7 @@ impl Connection {
         remote: &Remote,
         surroundings: &Surroundings,
         handler: Handler,
+        lifecycle: ClientLifecycleMode,
     ) -> Result<Self, ConnectError> {
         let connection = http_connection(config, remote, surroundings)?;
         let settings = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
@@ -205,7 +234,7 @@ impl Connection {
             .max_json_response_size(2 * LARGE_MESSAGE)
             .reinit_on_expired_session(true);
         let transport = StreamableHttpClientTransport::with_client(connection, settings);
-        let service = serve_client(handler, transport).await;
+        let service = handler.serve_with_lifecycle(transport, lifecycle).await;
         service.map(|service| Self::new(service, None)).map_err(|error| refusal(&error))
     }
 
@@ -260,9 +289,9 @@ impl Connection {
         &self.handler
     }
 
-    /// Returns the last lines of the program's error output.
-    pub(crate) fn error_lines(&self) -> Vec<String> {
-        self.process.as_ref().map(error_lines).unwrap_or_default()
+    /// Returns the error output of the program.
+    pub(crate) fn errors(&self) -> ErrorOutput {
+        ErrorOutput::of(self.process.as_ref())
     }
 
     /// Waits until the connection has ended.
@@ -331,16 +360,6 @@ impl Drop for Attempt<'_> {
     }
 }
 
-/// Returns the last lines of a program's error output, for the log.
-fn error_lines(process: &Ending) -> Vec<String> {
-    let process = process.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = process.as_ref().map(|process| process.stderr().text()).unwrap_or_default();
-    let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(MOST_ERROR_LINES);
-    let mut lines: Vec<String> = lines.map(shown_line).collect();
-    lines.reverse();
-    lines
-}
-
 /// Takes the process of a server.
 fn taken(process: &Ending) -> Option<pollux_shell::DuplexProcess> {
     process.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -401,12 +420,7 @@ fn http_connection(
 fn refusal(error: &ClientInitializeError) -> ConnectError {
     let cause = match error {
         ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
-        ClientInitializeError::JsonRpcError(error) => {
-            return ConnectError::Failed(format!(
-                "the server refused: {}",
-                shown_line(&error.message)
-            ));
-        }
+        ClientInitializeError::JsonRpcError(error) => return refused(error),
         other => return ConnectError::Failed(other.to_string()),
     };
     if let Some(failure) = cause.downcast_ref::<HttpFailure>() {
@@ -429,13 +443,14 @@ fn unreachable_by(failure: &HttpFailure) -> ConnectError {
     }
 }
 
-/// Returns the error of a handshake with a program, with what the program said last.
-async fn explained(error: &ClientInitializeError, process: &Ending) -> String {
-    match error {
-        ClientInitializeError::JsonRpcError(error) => {
-            format!("the server refused: {}", shown_line(&error.message))
+/// Returns the error of a handshake that a server has refused.
+fn refused(error: &ErrorData) -> ConnectError {
+    let message = format!("the server refused: {}", shown_line(&error.message));
+    match error.code {
+        ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
+            ConnectError::NoHandshake(message)
         }
-        _ => complaint(process).await,
+        _ => ConnectError::Failed(message),
     }
 }
 
@@ -468,29 +483,4 @@ fn last_line(output: &Output) -> Option<String> {
     let text = output.text();
     let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
     Some(shown_line(line))
-}
-
-/// Lines of a server's log. The oldest are dropped.
-#[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<std::collections::VecDeque<String>>>);
-
-impl Log {
-    const MOST_LINES: usize = 200;
-
-    pub(crate) fn sink(&self) -> LogSink {
-        let log = self.clone();
-        Arc::new(move |line| log.push(line))
-    }
-
-    pub(crate) fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() >= Self::MOST_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
-
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
-    }
 }

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pollux_protocol::plain_text::visible;
 use rmcp::model::{
     CallToolResult, ClientJsonRpcMessage, ClientNotification, CompleteResult, CustomResult,
-    EmptyResult, ErrorCode, ErrorData, GetPromptResult, InitializeResult, JsonRpcMessage,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    ReadResourceResult, RequestId, ServerJsonRpcMessage, ServerResult,
+    DiscoverResult, EmptyResult, ErrorCode, ErrorData, GetPromptResult, InitializeResult,
+    InputRequiredResult, JsonRpcMessage, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, ReadResourceResult, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -184,8 +185,13 @@ fn read_result(method: &str, result: &RawValue) -> Result<ServerResult, String> 
     }
     let mut result: Value = serde_json::from_str(result.get())
         .map_err(|error| format!("The server's result cannot be read: {error}"))?;
+    // Without this, a repair would turn the question into an empty result.
+    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return typed::<InputRequiredResult>(result);
+    }
     repair::repair(method, &mut result);
     match method {
+        "server/discover" => typed::<DiscoverResult>(result),
         "initialize" => typed::<InitializeResult>(result),
         "tools/list" => typed::<ListToolsResult>(result),
         "tools/call" => typed::<CallToolResult>(result),
@@ -204,7 +210,7 @@ fn read_result(method: &str, result: &RawValue) -> Result<ServerResult, String> 
 /// For fuzzing.
 #[doc(hidden)]
 pub fn read_message(text: &[u8]) -> bool {
-    const METHODS: [&str; 8] = [
+    const METHODS: [&str; 9] = [
         "initialize",
         "tools/list",
         "tools/call",
@@ -213,6 +219,7 @@ pub fn read_message(text: &[u8]) -> bool {
         "resources/list",
         "resources/read",
         "ping",
+        "server/discover",
     ];
     let reader = Reader::default();
     {

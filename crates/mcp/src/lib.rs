@@ -38,6 +38,7 @@ mod http;
 mod incoming;
 mod legacy_sse;
 mod listing;
+mod log;
 mod names;
 mod oauth;
 mod prompts;

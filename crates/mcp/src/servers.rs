@@ -14,8 +14,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::config::{ServerAddress, ServerConfig};
-use crate::connection::{ConnectError, Connection, Log, START_SHARE, Surroundings};
+use crate::connection::{ConnectError, Connection, START_SHARE, Surroundings};
 use crate::handler::{Handler, ServerLists};
+use crate::log::{ErrorOutput, Log};
 use crate::oauth::Authorization;
 use crate::prompts::ServerPrompt;
 use crate::resources::{ResourceBlock, ServerResource};
@@ -110,6 +111,8 @@ struct Facts {
     resources: Vec<ServerResource>,
     /// Problems of the list of tools, of prompts and of resources.
     problems: [Vec<String>; 3],
+    /// Error output of its program.
+    errors: ErrorOutput,
 }
 
 /// Interface to a connected server.
@@ -297,6 +300,8 @@ impl Server {
 
     fn status(&self) -> ServerStatus {
         let facts = self.facts().clone();
+        let mut log = self.log.lines();
+        log.extend(facts.errors.lines());
         ServerStatus {
             name: self.config.name.clone(),
             state: self.state.borrow().clone(),
@@ -310,7 +315,7 @@ impl Server {
             resources: facts.resources,
             problems: facts.problems.concat(),
             instructions: facts.instructions,
-            log: self.log.lines(),
+            log,
         }
     }
 
@@ -376,6 +381,7 @@ impl Server {
             facts.introduction.clone_from(&connection.introduction);
             facts.protocol.clone_from(&connection.protocol);
             facts.instructions.clone_from(&connection.instructions);
+            facts.errors = connection.errors();
         }
         let text = connection.instructions.clone();
         events(ServerChange::Instructions { server: self.config.name.as_str().into(), text });
@@ -407,6 +413,10 @@ impl Server {
             connection.close().await;
             return None;
         }
+        let errors = connection.errors();
+        for line in errors.lines() {
+            self.log.push(line);
+        }
         Some(connection.reason().await)
     }
 
@@ -421,7 +431,9 @@ impl Server {
         }
         self.state.send_replace(match error {
             ConnectError::Unauthorized => ServerState::NeedsSignIn,
-            ConnectError::Failed(reason) => ServerState::Disconnected(reason),
+            ConnectError::NoHandshake(reason) | ConnectError::Failed(reason) => {
+                ServerState::Disconnected(reason)
+            }
         });
         self.settled.send_replace(true);
     }

@@ -205,6 +205,11 @@ impl ServerCall {
         drop(following);
         match answer {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(_)) => Err(explain(
+                "the server wants answers before it continues, which Pollux cannot give in this \
+                 way yet"
+                    .to_owned(),
+            )),
             Ok(_) => Err("[Error: Could not parse tool response]".to_owned()),
             Err(ServiceError::McpError(error)) => Ok(result::refused(error.code.0, &error.message)),
             Err(ServiceError::Timeout { timeout }) => {

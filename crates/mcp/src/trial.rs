@@ -7,7 +7,8 @@ use rmcp::model::{self, ClientRequest, ServerResult};
 use rmcp::service::PeerRequestOptions;
 
 use crate::config::ServerConfig;
-use crate::connection::{ConnectError, Connection, Log, Surroundings};
+use crate::connection::{ConnectError, Connection, Surroundings};
+use crate::log::Log;
 use crate::status::{ServersOptions, surroundings};
 
 /// Result of [`probe`].
@@ -121,7 +122,7 @@ pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
                 };
                 probed.tools = named.tools.into_iter().map(declared).collect();
             }
-            for line in connection.error_lines() {
+            for line in connection.errors().lines() {
                 log.push(line);
             }
             connection.close().await;

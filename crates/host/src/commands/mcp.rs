@@ -208,7 +208,7 @@ fn describe(text: &mut String, server: &ServerStatus, detail: Detail) {
     for problem in &server.problems {
         line(format!("    ! {problem}"));
     }
-    if matches!(server.state, ServerState::Disconnected(_)) {
+    if matches!(server.state, ServerState::Disconnected(_)) || detail != Detail::Names {
         let skipped = server.log.len().saturating_sub(LOG_LINES);
         for entry in &server.log[skipped..] {
             line(format!("    | {entry}"));
