@@ -55,6 +55,7 @@ targets! {
     skill_file,
     snapshot,
     sse,
+    theme_file,
     tool_schema,
     trust_file,
 }

@@ -1,8 +1,12 @@
 //! Decoder from a terminal's bytes to keys. Pure; chunks may be split anywhere and hold any bytes.
 
+mod reports;
 mod shortcuts;
 
+pub use reports::{BACKGROUND_QUERY, TerminalReport};
 pub use shortcuts::{SHORTCUTS, SIGNAL_KEYS, Shortcut};
+
+use reports::{REPORT_START, control_string_report};
 
 /// First byte of an escape sequence, and the byte of the Esc key.
 const ESC: u8 = 0x1b;
@@ -12,6 +16,8 @@ const LONGEST_SEQUENCE: usize = 64;
 const BEL: u8 = 0x07;
 /// Maximum length of a control string, in bytes; longer input is dropped as far as it was read.
 const LONGEST_STRING: usize = 4096;
+/// Maximum number of reports that are kept until they are taken.
+const MOST_REPORTS: usize = 16;
 /// First key of Ctrl-X Ctrl-E, and the second.
 const CTRL_X: u8 = 0x18;
 const CTRL_E: u8 = 0x05;
@@ -109,12 +115,15 @@ pub enum InputMode {
 pub struct KeyDecoder {
     held: Vec<u8>,
     pasting: bool,
+    /// Reports of the terminal that were not taken.
+    reports: Vec<TerminalReport>,
 }
 
 /// Meaning of an escape sequence.
 enum Meaning {
     Nothing,
     Pressed(KeyPress),
+    Reported(TerminalReport),
     PasteBegins,
     PasteEnds,
 }
@@ -167,6 +176,11 @@ impl KeyDecoder {
         !self.pasting && self.held.first() == Some(&ESC)
     }
 
+    /// Returns true if the unfinished sequence is a report of the terminal, and no key.
+    pub fn is_report(&self) -> bool {
+        self.held.starts_with(REPORT_START)
+    }
+
     /// Ends the wait for the rest of an escape sequence. The ESC was the Esc key; the held bytes
     /// after it are ordinary input. A begun control string is no key: it is dropped.
     pub fn end_escape(&mut self) -> Vec<KeyPress> {
@@ -192,7 +206,14 @@ impl KeyDecoder {
                 keys.push(KeyPress::PasteEnd);
             }
             Meaning::Pressed(key) if !self.pasting => keys.push(key),
-            Meaning::PasteBegins | Meaning::PasteEnds | Meaning::Pressed(_) | Meaning::Nothing => {}
+            Meaning::Reported(report) if !self.pasting && self.reports.len() < MOST_REPORTS => {
+                self.reports.push(report);
+            }
+            Meaning::PasteBegins
+            | Meaning::PasteEnds
+            | Meaning::Pressed(_)
+            | Meaning::Reported(_)
+            | Meaning::Nothing => {}
         }
     }
 
@@ -204,6 +225,11 @@ impl KeyDecoder {
             _ => {}
         }
         keys.extend(control_key(byte, mode));
+    }
+
+    /// Takes the reports of the terminal that came among the keys.
+    pub fn take_reports(&mut self) -> Vec<TerminalReport> {
+        std::mem::take(&mut self.reports)
     }
 
     /// Leaves the paste mode: the end marker may have been lost.
@@ -265,8 +291,10 @@ fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
     Some(match input.get(1..)? {
         [] | [b'O'] => return None,
         [b'[', body @ ..] => return control_sequence(body),
-        [b']' | b'P' | b'_' | b'^', body @ ..] => {
-            return control_string(body).map(|length| (length + 2, Meaning::Nothing));
+        [introducer @ (b']' | b'P' | b'_' | b'^'), body @ ..] => {
+            let (length, text) = control_string(body)?;
+            let report = text.and_then(|text| control_string_report(*introducer, text));
+            (length + 2, report.map_or(Meaning::Nothing, Meaning::Reported))
         }
         [b'O', b'M', ..] => (3, Meaning::Pressed(KeyPress::Enter)),
         [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
@@ -281,18 +309,19 @@ fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
     })
 }
 
-/// Returns the length of a control string and its end mark; `body` follows the introducer. Such
-/// strings are answers of the terminal, for example to a query for its background colour. Returns
-/// `None` if the string is unfinished. The byte that interrupts it is kept as input.
-fn control_string(body: &[u8]) -> Option<usize> {
+/// Returns the length of a control string and its end mark, and its text if it is complete; `body`
+/// follows the introducer. Such strings are answers of the terminal, for example to a query for its
+/// background colour. Returns `None` if the string is unfinished. The byte that interrupts it is
+/// kept as input.
+fn control_string(body: &[u8]) -> Option<(usize, Option<&[u8]>)> {
     let Some(end) = body.iter().position(u8::is_ascii_control) else {
-        return (body.len() >= LONGEST_STRING).then_some(body.len());
+        return (body.len() >= LONGEST_STRING).then_some((body.len(), None));
     };
     match &body[end..] {
-        [BEL, ..] => Some(end + 1),
-        [ESC, b'\\', ..] => Some(end + 2),
+        [BEL, ..] => Some((end + 1, Some(&body[..end]))),
+        [ESC, b'\\', ..] => Some((end + 2, Some(&body[..end]))),
         [ESC] => None,
-        _ => Some(end),
+        _ => Some((end, None)),
     }
 }
 
@@ -309,6 +338,7 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
         (b"3;3" | b"3;5", b'~') => Meaning::Pressed(KeyPress::KillWordRight),
         (b"", b'Z') | (b"9;2", b'u') => Meaning::Pressed(KeyPress::CycleMode),
+        (b"", last @ (b'I' | b'O')) => Meaning::Reported(TerminalReport::Focus(last == b'I')),
         (b"5", b'~') => Meaning::Pressed(KeyPress::PageUp),
         (b"6", b'~') => Meaning::Pressed(KeyPress::PageDown),
         // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.

@@ -33,6 +33,8 @@ mod rows;
 mod shortcuts;
 mod survey;
 mod terminal;
+mod terminal_kind;
+mod theme_file;
 mod tone;
 mod user;
 mod view;
@@ -47,7 +49,10 @@ pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};
 pub use event_loop::{Interaction, Unsent};
 pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
-pub use keys::{InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut};
+pub use keys::{
+    BACKGROUND_QUERY, InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut,
+    TerminalReport,
+};
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
@@ -56,6 +61,8 @@ pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
 pub use shortcuts::ShortcutsCommand;
 pub use survey::{Survey, SurveyStep};
 pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};
+pub use terminal_kind::{ColourDepth, Multiplexer, TerminalKind};
+pub use theme_file::{is_theme_file, read_theme_file};
 pub use tone::{Tone, TonedLine};
 pub use user::{Begin, DescribeFailure, Opening, TerminalUser, UserOptions};
 pub use view::{QuestionView, ShowQuestion, TerminalView};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use pollux_protocol::{
     ApprovalMode, ExternalEditor, NoUser, Notices, Operator, PromptOutcome, PromptSource,
-    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError, Severity,
+    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError,
+    SettingValues, Severity,
 };
 use tokio::task::JoinHandle;
 
@@ -21,6 +22,7 @@ use crate::operator::TerminalOperator;
 use crate::resumed::LastMessages;
 use crate::shortcuts::ShortcutsCommand;
 use crate::terminal::{self, WindowSize};
+use crate::terminal_kind::TerminalKind;
 use crate::view::ShowQuestion;
 use crate::work::{Preparation, Workload};
 
@@ -39,6 +41,8 @@ pub struct UserOptions {
     pub is_coloured: bool,
     /// True if the terminal cuts rows when it becomes narrower; otherwise it folds them.
     pub cuts_rows: bool,
+    /// Properties of the terminal.
+    pub terminal: TerminalKind,
     /// Home of the user.
     pub home: Option<PathBuf>,
     /// True to leave the editing of lines to the terminal.
@@ -72,6 +76,8 @@ pub struct Opening<'a> {
     pub record: Box<dyn Fn(&str) + 'a>,
     /// Checks that an approval mode is allowed.
     pub check_mode: Box<dyn Fn(ApprovalMode) -> Result<(), SessionsError> + 'a>,
+    /// Returns the settings as they were last read.
+    pub settings: Box<dyn Fn() -> SettingValues + 'a>,
     /// Facts about the session.
     pub facts: &'a SessionFacts,
     /// Lines of earlier conversations, the oldest first.
@@ -203,6 +209,7 @@ impl TerminalUser {
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             check_mode: Box::new(|mode| session.check_mode(mode)),
+            settings: Box::new(|| session.settings()),
             facts,
             earlier: session.recent_prompts(HISTORY_LINES),
             last,

@@ -66,6 +66,7 @@ async fn commands() -> Result<CommandSet, Box<dyn Error>> {
     let prepared = host.prepare(SessionRequest { operator, ..SessionRequest::new(folder) }).await?;
     let mut commands = prepared.commands().await?;
     commands.add_built_in(Arc::new(ShortcutsCommand));
+    commands.add_built_in(Arc::new(pollux_tui::ThemeCommand));
     Ok(commands)
 }
 

@@ -14,7 +14,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use pollux_config::environment::names;
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
-use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalUser, UserOptions};
+use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalKind, TerminalUser, UserOptions};
 use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
@@ -143,6 +143,7 @@ fn begin(start: Start) -> Result<Begun, Failure> {
         notices: user.notices(),
         observers: vec![statistics.clone()],
         can_switch: has_user,
+        live_settings: if has_user { pollux_tui::LIVE_SETTINGS } else { &[] },
         ..arguments.request(folder)
     };
     Ok(Begun { arguments, host, user, request, statistics, is_demo })
@@ -156,6 +157,7 @@ fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Us
         raw_output: arguments.keeps_escapes(),
         is_coloured: wants_colour(|name| environment.get(name).map(Into::into)),
         cuts_rows: cuts_rows(|name| environment.get(name).map(Into::into)),
+        terminal: TerminalKind::of(|name| environment.get(name).map(Into::into)),
         home: environment.get(names::HOME).map(PathBuf::from),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
         first_prompt: arguments.positional_prompt().or(arguments.prompt_interactive.clone()),

@@ -54,6 +54,31 @@ pub(crate) enum Look {
     AddedPart,
 }
 
+impl Look {
+    /// All looks, in their order.
+    pub(crate) const ALL: [Self; 19] = [
+        Self::Plain,
+        Self::Bold,
+        Self::Dim,
+        Self::Red,
+        Self::Yellow,
+        Self::Green,
+        Self::Cyan,
+        Self::Italic,
+        Self::BoldItalic,
+        Self::Title,
+        Self::Link,
+        Self::Keyword,
+        Self::TypeName,
+        Self::Function,
+        Self::StringText,
+        Self::Number,
+        Self::Comment,
+        Self::RemovedPart,
+        Self::AddedPart,
+    ];
+}
+
 impl From<Tone> for Look {
     fn from(tone: Tone) -> Self {
         match tone {

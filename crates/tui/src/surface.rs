@@ -138,6 +138,14 @@ impl Surface {
         self.cursor = (0, 0);
     }
 
+    /// Sets the colours. The live rows are drawn again with them.
+    pub(crate) fn set_palette(&mut self, palette: Palette) {
+        if palette != self.palette {
+            self.palette = palette;
+            self.erase(self.cursor.0);
+        }
+    }
+
     /// Sends a sequence that shows nothing, before the next frame.
     pub(crate) fn send(&mut self, sequence: &str) {
         self.pending.extend_from_slice(sequence.as_bytes());

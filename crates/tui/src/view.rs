@@ -20,22 +20,25 @@ use crate::composer::Composer;
 use crate::dialog::Dialog;
 use crate::greeting::greeting;
 use crate::markdown::MarkupMarks;
-use crate::palette::Palette;
+use crate::picker::Picker;
 use crate::row::Look;
 use crate::story::Story;
 use crate::surface::{Narrowing, Surface};
+use crate::theme_command::ThemeCommand;
 use crate::toast::Toast;
 
 mod answering;
+mod appearance;
 mod closing;
 mod frame;
+mod frames;
 mod keys;
 mod lists;
 
+use appearance::Appearance;
+use frames::Frames;
 pub(crate) use keys::ESCAPE;
 
-/// Minimum time between two frames that no key causes.
-const FRAME: Duration = Duration::from_millis(100);
 /// Interval between two changes of the times in the panel of background commands.
 const SECOND: Duration = Duration::from_secs(1);
 /// Number of rows of a terminal that does not report it.
@@ -58,6 +61,9 @@ pub(crate) struct View<'a> {
     /// Commands in the background.
     background: Arc<Vec<BackgroundCommand>>,
     panel: Option<BackgroundPanel>,
+    /// List in place of the input.
+    picker: Option<Picker>,
+    appearance: Appearance<'a>,
     /// True while the keys are shown.
     has_sheet: bool,
     /// True if the whole to-do list is shown.
@@ -100,33 +106,6 @@ struct Counts {
     tokens: u64,
 }
 
-/// Times of frames.
-#[derive(Debug, Default)]
-struct Frames {
-    /// Time of the last frame.
-    last: Option<Instant>,
-    /// True if something has changed since.
-    is_due: bool,
-    /// True if the change must be shown at once.
-    is_urgent: bool,
-}
-
-impl Frames {
-    fn change(&mut self) {
-        self.is_due = true;
-    }
-
-    fn change_at_once(&mut self) {
-        (self.is_due, self.is_urgent) = (true, true);
-    }
-
-    /// Returns the time at which a change can be shown; `None` without a change.
-    fn due(&self, now: Instant) -> Option<Instant> {
-        let next = self.last.map_or(now, |last| last + FRAME);
-        self.is_due.then_some(if self.is_urgent { now } else { next })
-    }
-}
-
 impl<'a> View<'a> {
     /// Starts a conversation with its greeting.
     pub(crate) fn begin(opening: Opening<'a>) -> Self {
@@ -135,13 +114,11 @@ impl<'a> View<'a> {
         let size = size_of(opening.size);
         let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
         let commands = opening.workload.handle().commands();
-        let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
         let cells = size.0 - 1;
-        let (palette, marks) = if options.is_coloured {
-            (Palette::sixteen(), MarkupMarks::Hidden)
-        } else {
-            (Palette::none(), MarkupMarks::Shown)
-        };
+        commands.update(|set| set.add_built_in(Arc::new(ThemeCommand)));
+        let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
+        let appearance = Appearance::new(opening.settings, options);
+        let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
         let mut story =
             Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
         let place = frame::place(&facts.folder, options.home.as_deref());
@@ -150,7 +127,7 @@ impl<'a> View<'a> {
         story.replay(opening.last.items(), opening.last.has_earlier());
         let mut view = Self {
             workload: opening.workload,
-            surface: Surface::new(size, palette, narrowing),
+            surface: Surface::new(size, appearance.palette(), narrowing),
             story,
             composer,
             questions: VecDeque::new(),
@@ -160,6 +137,8 @@ impl<'a> View<'a> {
             chosen: None,
             background: Arc::default(),
             panel: None,
+            picker: None,
+            appearance,
             has_sheet: false,
             has_todos: false,
             decoder: KeyDecoder::default(),
@@ -180,8 +159,9 @@ impl<'a> View<'a> {
             is_ending: false,
             over: None,
             is_replaced: false,
-            frames: Frames { is_due: true, is_urgent: true, last: None },
+            frames: Frames::begin(),
         };
+        view.begin_theme();
         view.take_unsent(opening.unsent);
         if let Some(prompt) = opening.first_prompt {
             view.composer.remember(&prompt);
@@ -216,6 +196,9 @@ impl<'a> View<'a> {
 
     /// Takes a prompt or command that is not part of the history.
     fn take_line(&mut self, line: String, shown: &str) {
+        if line.trim() == "/theme" {
+            return self.open_themes();
+        }
         match self.workload.submit(line) {
             Submission::Begun(kind) => self.begun(kind, shown),
             Submission::Steered => self.story.notice(Look::Dim, &format!("hint: {shown}")),
@@ -320,7 +303,7 @@ impl TerminalView for View<'_> {
         if self.frames.due(now).is_none_or(|due| due > now) {
             return Vec::new();
         }
-        self.frames = Frames { last: Some(now), ..Frames::default() };
+        self.frames.drawn(now);
         let finished = self.story.take_finished(now);
         let frame = self.frame(now);
         self.surface.draw(finished, frame)
@@ -436,6 +419,7 @@ impl<'a> Interaction<'a> for View<'a> {
                 self.frames.change_at_once();
             }
             Event::ModeChanged(mode) => self.mode = *mode,
+            Event::SettingsChanged { changed, .. } => self.settings_changed(changed),
             Event::SwitchRequested(_) => self.is_replaced = true,
             Event::ForInput(text) if self.composer.is_empty() => {
                 self.composer.replace(text.clone());

@@ -126,7 +126,11 @@ variables! {
         DEBUG_MODE: "`true` or `1` switches debug mode on.",
         GEMINI_SANDBOX: "`true` or the name of a sandbox to run in; `false` for none.",
         SANDBOX: "Name of the sandbox that the program already runs in.",
-        TERM_PROGRAM: "Terminal program; ignored.",
+        TERM_PROGRAM: "Terminal program, set by itself; selects the form of notifications.",
+        COLORTERM: "`truecolor` or `24bit` if the terminal shows all colours; set by the terminal.",
+        TMUX: "Set by tmux.",
+        STY: "Set by GNU screen.",
+        WT_SESSION: "Set by Windows Terminal.",
     }
 
     "Telemetry" {

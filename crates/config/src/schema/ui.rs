@@ -8,10 +8,10 @@ use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
     boolean("ui.debugRainbow", false, "Draws each frame in a different colour, for debugging.").restart().idle(),
-    unset("ui.theme", SettingKind::Text, "Name of the colour theme.").idle(),
-    boolean("ui.autoThemeSwitching", true, "Adapts the theme to the background of the terminal.").idle(),
+    unset("ui.theme", SettingKind::Text, "Colour theme: its name, or the path of a file below the home directory. Unset: the colours of the terminal."),
+    boolean("ui.autoThemeSwitching", true, "Shows the counterpart of the theme, such as `Default Light`, on a background of the other kind."),
     integer("ui.terminalBackgroundPollingInterval", 60, "Interval between two checks of the terminal's background, in seconds.").idle(),
-    object("ui.customThemes", &SettingKind::Record(&records::THEME), "The user's own themes, by name.").idle(),
+    object("ui.customThemes", &SettingKind::Record(&records::THEME), "The user's own themes, by name."),
     boolean("ui.hideWindowTitle", false, "Does not change the window title.").restart().idle(),
     choice("ui.inlineThinkingMode", &["off", "full"], "off", "Shows the model's thoughts in the conversation.").idle(),
     boolean("ui.showStatusInTitle", false, "Shows the model's thoughts in the window title.").idle(),

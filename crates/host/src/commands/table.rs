@@ -111,7 +111,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
         "No setup is needed: Alt-Enter and Ctrl-J begin a new line in every terminal.",
     )
     .dialog(),
-    planned("theme", PlannedPart::Screen).dialog(),
+    at_terminal("theme").remarked("It needs the screen.").dialog(),
     available("tools"),
     left_out("upgrade", "Pollux sells nothing."),
     planned("vim", PlannedPart::Screen).dialog(),

@@ -217,3 +217,31 @@ fn keys_that_terminals_report_as_numbers_have_their_effects() {
         assert!(!decoder.is_unsure());
     }
 }
+
+#[test]
+fn reports_of_the_terminal_are_no_keys() {
+    let mut decoder = KeyDecoder::default();
+    let bytes = b"a\x1b]11;rgb:1e1e/1e1e/1e1e\x07b\x1b[I\x1b]11;x\x1b\\\x1b]11;#fff\x1b\\\x1b[Oc";
+    // Split anywhere, the answer is the same.
+    for end in 0..=bytes.len() {
+        let mut keys = decoder.decode(&bytes[..end], InputMode::Raw);
+        keys.extend(decoder.decode(&bytes[end..], InputMode::Raw));
+        let typed: String = keys
+            .iter()
+            .map(|key| if let Key::Text(text) = key { text.as_str() } else { "?" })
+            .collect();
+        assert_eq!(typed, "abc", "{end}");
+        let reports = [
+            TerminalReport::Background([0x1e; 3]),
+            TerminalReport::Focus(true),
+            TerminalReport::Background([0xff; 3]),
+            TerminalReport::Focus(false),
+        ];
+        assert_eq!(decoder.take_reports(), reports, "{end}");
+    }
+    // A flood is bounded, and pasted text contains no reports.
+    decoder.decode(&b"\x1b[I".repeat(1000), InputMode::Raw);
+    assert_eq!(decoder.take_reports().len(), MOST_REPORTS);
+    decoder.decode(b"\x1b[200~\x1b[I\x1b]11;#fff\x07\x1b[201~", InputMode::Raw);
+    assert_eq!(decoder.take_reports(), []);
+}

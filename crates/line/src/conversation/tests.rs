@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use pollux_input::{InputMode, LastMessages, UserOptions};
+use pollux_input::{InputMode, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet,
     ExternalEditor, Live, Origin, PromptOutcome, QuestionChoice, QuestionReply, SessionFacts,
-    Severity,
+    SettingValues, Severity,
 };
 use pretty_assertions::assert_eq;
 
@@ -174,6 +174,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         raw_output: false,
         is_coloured: false,
         cuts_rows: false,
+        terminal: TerminalKind::default(),
         home: None,
         is_dumb: false,
         first_prompt: None,
@@ -193,6 +194,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         }),
         record: Box::new(|_| {}),
         check_mode: Box::new(|_| Ok(())),
+        settings: Box::new(SettingValues::default),
         facts: Box::leak(Box::new(facts)),
         earlier: Vec::new(),
         last: LastMessages::default(),

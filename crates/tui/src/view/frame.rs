@@ -10,6 +10,7 @@ use pollux_protocol::plain_text::{for_terminal, one_line};
 use super::View;
 use crate::background;
 use crate::fold::cut_to;
+use crate::picker::Picker;
 use crate::queue;
 use crate::row::{Look, Row};
 use crate::sheet;
@@ -37,7 +38,10 @@ impl View<'_> {
                 }
                 frame
             }
-            None => self.input_frame(now),
+            None => match &self.picker {
+                Some(picker) => self.picker_frame(picker),
+                None => self.input_frame(now),
+            },
         };
         let room = height.saturating_sub(below.rows.len());
         let mut rows = self.story.live_rows(now);
@@ -45,6 +49,17 @@ impl View<'_> {
         let above = rows.len();
         rows.append(&mut below.rows);
         Frame { rows, cursor: (above + below.cursor.0, below.cursor.1) }
+    }
+
+    /// Returns the list in place of the input, below a blank row.
+    fn picker_frame(&self, picker: &Picker) -> Frame {
+        let (columns, height) = self.size;
+        let has_blank = height >= HEIGHT_WITH_BLANKS && self.story.has_rows();
+        let above = usize::from(has_blank);
+        let mut frame = picker.frame(columns - 1, height - above);
+        frame.rows.splice(0..0, std::iter::repeat_n(Row::default(), above));
+        frame.cursor.0 += above;
+        frame
     }
 
     /// Returns the status, the queue, the input and the row about the session.

@@ -13,6 +13,9 @@ use crate::toast::{Armed, Toast};
 /// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
 /// delays the rest of a sequence, and shorter than a person needs for the next key.
 pub(crate) const ESCAPE: Duration = Duration::from_millis(50);
+/// Time after which an unfinished report of the terminal, such as an answer to a query, is dropped.
+/// A slow network may deliver it in pieces, of which the rest must not become text.
+const REPORT: Duration = Duration::from_secs(1);
 /// Time after a character in which the Enter key is a line end of pasted text, not the end of the
 /// prompt (the rule of Gemini CLI).
 const FAST_RETURN: Duration = Duration::from_millis(30);
@@ -21,7 +24,9 @@ impl View<'_> {
     /// Handles bytes that were typed or pasted.
     pub(super) fn type_bytes(&mut self, typed: &TypedBytes) {
         let keys = self.decoder.decode(&typed.bytes, typed.mode);
-        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + ESCAPE);
+        let patience = if self.decoder.is_report() { REPORT } else { ESCAPE };
+        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + patience);
+        self.take_reports();
         self.press(keys, typed.mode, typed.at);
     }
 
@@ -44,6 +49,12 @@ impl View<'_> {
                     // The rest of a burst of keys must not answer the next question, or become a
                     // prompt.
                     (self.last_text, self.last_key) = (Some(at), None);
+                    return;
+                }
+                continue;
+            }
+            if self.picker.is_some() {
+                if self.press_in_picker(key) {
                     return;
                 }
                 continue;
@@ -135,6 +146,9 @@ impl View<'_> {
     pub(super) fn handle_interrupt(&mut self) {
         self.decoder.end_paste();
         self.composer.end_paste();
+        if self.close_picker() {
+            return;
+        }
         (self.has_sheet, self.panel, self.chosen) = (false, None, None);
         let earlier = self.toast.take().filter(|toast| toast.arms(Armed::Interrupt));
         if let Some(earlier) = earlier {

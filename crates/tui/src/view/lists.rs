@@ -1,10 +1,12 @@
-//! Lists that the user opens beside the input: queued prompts, commands in the background, keys.
+//! Lists that the user opens beside the input, or in place of it: queued prompts, commands in the
+//! background, keys, themes.
 
 use pollux_input::KeyPress;
 use pollux_protocol::Op;
 
 use super::View;
 use crate::background::{BackgroundPanel, PanelStep, counted};
+use crate::picker::PickerStep;
 use crate::toast::{Armed, Toast};
 
 impl View<'_> {
@@ -46,6 +48,34 @@ impl View<'_> {
             self.panel = Some(BackgroundPanel::default());
         }
         None
+    }
+
+    /// Handles a key for the list in place of the input; returns true if it has closed the list, so
+    /// that the rest of a burst of keys does not become a prompt.
+    pub(super) fn press_in_picker(&mut self, key: KeyPress) -> bool {
+        let Some(picker) = &mut self.picker else { return false };
+        let step = picker.press(key);
+        match step {
+            PickerStep::Open => {
+                self.preview_theme();
+                return false;
+            }
+            PickerStep::Close => _ = self.close_picker(),
+            PickerStep::Run(line) => {
+                self.close_picker();
+                self.take_line(line.clone(), &line);
+            }
+        }
+        true
+    }
+
+    /// Closes the list in place of the input; returns false if there is none.
+    pub(super) fn close_picker(&mut self) -> bool {
+        let was_open = self.picker.take().is_some();
+        if was_open {
+            self.preview_theme();
+        }
+        was_open
     }
 
     /// Opens the sheet of keys with `?` in an empty input; every key closes it.

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use pollux_input::{InputMode, LastMessages, UserOptions};
+use pollux_input::{InputMode, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, ConfinementLevel, Confirmation,
     ConfirmationKind, ExternalEditor, Live, LiveOutput, Notices, Origin, PromptOutcome,
-    QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, Severity,
+    QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -85,6 +85,16 @@ pub(super) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(agent: &'a Agent, columns: u16, rows: u16) -> Self {
+        Self::with(agent, (columns, rows), None, Box::new(SettingValues::default))
+    }
+
+    /// Creates a view in a terminal with colours, if it is given, and with these settings.
+    pub(super) fn with(
+        agent: &'a Agent,
+        (columns, rows): (u16, u16),
+        terminal: Option<TerminalKind>,
+        settings: Box<dyn Fn() -> SettingValues + 'a>,
+    ) -> Self {
         let facts = SessionFacts {
             id: "s".to_owned(),
             folder: "/home/ann/shop".into(),
@@ -101,8 +111,9 @@ impl<'a> Stage<'a> {
             version: "1.0",
             called_as: "pollux".to_owned(),
             raw_output: false,
-            is_coloured: false,
+            is_coloured: terminal.is_some(),
             cuts_rows: true,
+            terminal: terminal.unwrap_or_default(),
             home: Some("/home/ann".into()),
             is_dumb: false,
             first_prompt: None,
@@ -117,6 +128,7 @@ impl<'a> Stage<'a> {
             complete_path: Box::new(|_| tokio::spawn(async { Vec::new() })),
             record: Box::new(|_| {}),
             check_mode: Box::new(|_| Ok(())),
+            settings,
             facts: Box::leak(Box::new(facts)),
             earlier: vec!["an earlier prompt".to_owned()],
             last: LastMessages::default(),
@@ -167,13 +179,13 @@ impl<'a> Stage<'a> {
     }
 
     /// Returns the finished rows since the last call.
-    fn finished(&mut self) -> Vec<String> {
+    pub(super) fn finished(&mut self) -> Vec<String> {
         self.live();
         std::mem::take(&mut self.above)
     }
 }
 
-fn question(command: &str) -> Event {
+pub(super) fn question(command: &str) -> Event {
     let kind = ConfirmationKind::Execute {
         command: command.to_owned(),
         programs: Vec::new(),
@@ -413,7 +425,7 @@ fn nothing_happens_while_nothing_changes() {
     stage.event(Event::Text("x".to_owned()));
     assert_eq!(stage.view.show(), b"");
     let due = stage.view.next_tick().unwrap();
-    assert!(due <= stage.view.frames.last.unwrap() + FRAME);
+    assert!(due <= stage.view.frames.next().unwrap());
 }
 
 #[test]

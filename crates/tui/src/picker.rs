@@ -1,0 +1,85 @@
+//! Lists that the user opens in place of the input: themes, settings, models, sessions. Pure.
+
+use pollux_input::KeyPress;
+
+use crate::surface::Frame;
+use crate::theme::Theme;
+
+mod list;
+mod sample;
+mod themes;
+
+pub(crate) use themes::ThemePicker;
+
+/// A list in place of the input.
+pub(crate) enum Picker {
+    Themes(ThemePicker),
+}
+
+/// Effect of a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PickerStep {
+    /// The list stays.
+    Open,
+    /// The list closes.
+    Close,
+    /// The list closes, and a command runs.
+    Run(String),
+}
+
+/// Settings file that a change is stored in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    #[default]
+    User,
+    Workspace,
+}
+
+impl Scope {
+    /// Returns the other file.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::User => Self::Workspace,
+            Self::Workspace => Self::User,
+        }
+    }
+
+    /// Returns the name in the arguments of commands.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Workspace => "project",
+        }
+    }
+
+    /// Returns the name in hints.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::User => "User Settings",
+            Self::Workspace => "Workspace Settings",
+        }
+    }
+}
+
+impl Picker {
+    /// Applies a key.
+    pub(crate) fn press(&mut self, key: KeyPress) -> PickerStep {
+        match self {
+            Self::Themes(picker) => picker.press(key),
+        }
+    }
+
+    /// Returns the rows, at most `height`, with the cursor in the text of the search.
+    pub(crate) fn frame(&self, cells: usize, height: usize) -> Frame {
+        match self {
+            Self::Themes(picker) => picker.frame(cells, height),
+        }
+    }
+
+    /// Returns the theme in which the screen is shown meanwhile.
+    pub(crate) fn previewed(&self) -> Option<&Theme> {
+        match self {
+            Self::Themes(picker) => picker.selected(),
+        }
+    }
+}
