@@ -61,8 +61,8 @@ pub(crate) struct CommandSubjects<'a> {
     pub(crate) log: Option<Arc<SessionLog>>,
 }
 
-/// Returns the slash commands of a session: all of them if it has a user.
-pub(crate) fn of(
+/// Returns the slash commands that a session has without any file: all of them if it has a user.
+pub(crate) fn built_in(
     setup: &Arc<Setup>,
     state: &SessionState,
     subjects: &CommandSubjects<'_>,
@@ -72,10 +72,13 @@ pub(crate) fn of(
     } else {
         CommandSet::new(of_every_session(setup, state))
     };
-    let mut commands = built_in.reserving(table::reserved_names());
-    state.custom_commands.add_to(&mut commands);
-    state.skills.add_to(&mut commands);
-    commands
+    built_in.reserving(table::reserved_names())
+}
+
+/// Adds the commands of files and skills. Blocks the thread.
+pub(crate) fn add_prompts(state: &SessionState, commands: &mut CommandSet) {
+    state.custom_commands.add_to(commands);
+    state.skills.add_to(commands);
 }
 
 fn interactive(

@@ -7,6 +7,7 @@
 //! are reported.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -41,7 +42,7 @@ pub(crate) struct CustomCommands {
     tools: Arc<ToolContext>,
     consent: Arc<SessionConsent>,
     /// Descriptions by the path of the file, as far as the files were read.
-    descriptions: Mutex<HashMap<PathBuf, Description>>,
+    descriptions: Mutex<HashMap<OsString, Description>>,
     /// Renamed commands that were reported.
     reported: Mutex<HashSet<RenamedCommand>>,
 }
@@ -179,7 +180,8 @@ impl CustomCommands {
             if let Some(reason) = self.refusal(&file).filter(|_| is_project) {
                 found.unusable.push((file.name, reason));
             } else {
-                let description = self.descriptions().entry(file.path.clone()).or_default().clone();
+                let path = file.path.clone().into_os_string();
+                let description = self.descriptions().entry(path).or_default().clone();
                 let source = found.source.clone();
                 found.commands.push(FileCommand::new(file, source, description, self));
             }
@@ -250,7 +252,7 @@ impl CustomCommands {
         (!accepted.accepts(&item)).then_some(item)
     }
 
-    fn descriptions(&self) -> MutexGuard<'_, HashMap<PathBuf, Description>> {
+    fn descriptions(&self) -> MutexGuard<'_, HashMap<OsString, Description>> {
         self.descriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Prepared {
     models: Arc<dyn Models>,
     overrides: SystemPromptOverrides,
     spending: Spending,
+    /// The session has the commands of files and skills.
+    has_prompt_commands: bool,
 }
 
 impl Prepared {
@@ -63,12 +65,14 @@ impl Prepared {
         let overrides = setup.prompt_overrides()?;
         let spending = setup.spending(&chosen.figures)?;
         let facts = facts(&setup, &chosen);
-        Ok(Self { facts, setup: Arc::new(setup), chosen, models, overrides, spending })
+        let has_prompt_commands = true;
+        let setup = Arc::new(setup);
+        Ok(Self { facts, setup, chosen, models, overrides, spending, has_prompt_commands })
     }
 
     /// Starts the agent on the current runtime. Creates the log file of a new session.
     fn begin(self) -> Result<OpenSession, SessionFailure> {
-        let Self { mut facts, setup, mut chosen, models, overrides, spending } = self;
+        let Self { mut facts, setup, mut chosen, models, overrides, spending, .. } = self;
         let log = chosen.take_log(&setup)?;
         let ChosenSession { id, history, statistics, .. } = chosen;
         let hooks = setup.hooks(&id, Some(log.path().to_owned()));
@@ -80,7 +84,10 @@ impl Prepared {
             hooks: &hooks,
             log: Some(Arc::clone(&log)),
         };
-        let commands = commands::of(&setup, &state, &subjects);
+        let mut commands = commands::built_in(&setup, &state, &subjects);
+        if self.has_prompt_commands {
+            commands::add_prompts(&state, &mut commands);
+        }
         let agent = setup.start(Launch {
             models: Arc::clone(&models),
             log: Arc::clone(&log),
@@ -158,7 +165,9 @@ impl PreparedSession for Prepared {
                 hooks: &hooks,
                 log: None,
             };
-            Ok(commands::of(&setup, &state, &subjects))
+            let mut commands = commands::built_in(&setup, &state, &subjects);
+            commands::add_prompts(&state, &mut commands);
+            Ok(commands)
         };
         Ok(blocking(listing).await?)
     }
@@ -183,6 +192,10 @@ impl PreparedSession for Prepared {
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let setup = Arc::clone(&self.setup);
         Box::pin(async move { Ok(Expander::new(&setup, source).expand(&prompt).await?) })
+    }
+
+    fn leave_out_prompt_commands(&mut self) {
+        self.has_prompt_commands = false;
     }
 
     async fn start(self: Box<Self>) -> Result<Box<dyn RunningSession>, SessionsError> {

@@ -1,4 +1,4 @@
-//! What a server and its program say, for the user.
+//! Messages of a server and the error output of its program, for the user.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -71,7 +71,7 @@ impl Input {
     /// For a session that cannot be opened, a file that cannot be read, and a slash command that
     /// cannot be called.
     pub(crate) async fn open(
-        session: Box<dyn PreparedSession>,
+        mut session: Box<dyn PreparedSession>,
         typed: &str,
         prompt: String,
     ) -> Result<(Self, Box<dyn RunningSession>), Failure> {
@@ -84,6 +84,7 @@ impl Input {
         if !may_call_command(&prompt) && !names_server {
             // A file that cannot be read is reported before the session begins.
             let parts = session.expand(prompt.clone(), source).await?;
+            session.leave_out_prompt_commands();
             return Ok((Self::of_text(prompt, parts), session.start().await?));
         }
         if commands::needs_a_screen(&prompt) {

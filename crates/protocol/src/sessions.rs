@@ -347,6 +347,10 @@ pub trait PreparedSession: Send + Sync {
         source: PromptSource,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>>;
 
+    /// Leaves out the commands of files and skills, which need not be searched then. For a session
+    /// without a user whose only prompt calls no command.
+    fn leave_out_prompt_commands(&mut self);
+
     /// Starts the agent.
     ///
     /// # Errors

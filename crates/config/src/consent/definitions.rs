@@ -10,6 +10,7 @@ use std::path::Path;
 use pollux_fs::DirectoryEntry;
 use pollux_protocol::ConsentItem;
 
+use super::store::Pin;
 use super::{EarlierAnswers, item, kinds};
 use crate::custom_commands::{CommandFile, CommandFileError, find_commands};
 use crate::skills::skill_items;
@@ -46,10 +47,10 @@ pub(crate) fn items(project: &Path, known: EarlierAnswers<'_>) -> (Vec<ConsentIt
 /// Many files are read in parallel, because the user waits for the start.
 fn read_together(
     files: &[CommandFile],
-    known: &HashMap<&str, ConsentItem>,
+    known: &HashMap<&str, &Pin>,
 ) -> Vec<Result<ConsentItem, CommandFileError>> {
     let read = |file: &CommandFile| match known.get(&*file.label) {
-        Some(item) => Ok(item.clone()),
+        Some(pin) => Ok(pin.item()),
         None => file.read().map(|text| file.item(&text)),
     };
     if files.len() <= TOGETHER || files.iter().all(|file| known.contains_key(&*file.label)) {

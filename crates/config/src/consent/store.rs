@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Pin {
+pub(super) struct Pin {
     kind: String,
     name: String,
     /// [`ConsentItem::hash`].
@@ -68,15 +68,11 @@ impl FolderPins {
 
     /// Returns the items of one kind by name, with the content that the user agreed to last. Names
     /// with a content that the user refused are left out.
-    pub(super) fn agreed(&self, kind: &str) -> HashMap<&str, ConsentItem> {
-        let mut agreed = HashMap::new();
-        for pin in self.items.iter().filter(|pin| pin.kind == kind) {
-            let Pin { kind, name, hash, .. } = pin.clone();
-            let detail = String::new().into();
-            agreed.insert(&*pin.name, ConsentItem { kind, name, detail, hash, needs_user: false });
-        }
-        for pin in self.items.iter().filter(|pin| pin.kind == kind && !pin.accepted) {
-            agreed.remove(&*pin.name);
+    pub(super) fn agreed(&self, kind: &str) -> HashMap<&str, &Pin> {
+        let of_kind = || self.items.iter().filter(|pin| pin.kind == kind);
+        let mut agreed: HashMap<_, _> = of_kind().map(|pin| (&*pin.name, pin)).collect();
+        for refused in of_kind().filter(|pin| !pin.accepted) {
+            agreed.remove(&*refused.name);
         }
         agreed
     }
@@ -102,6 +98,12 @@ impl LatestAnswers<'_> {
 }
 
 impl Pin {
+    /// Returns the item that the answer is about, without the text for the question.
+    pub(super) fn item(&self) -> ConsentItem {
+        let Self { kind, name, hash, .. } = self.clone();
+        ConsentItem { kind, name, detail: String::new().into(), hash, needs_user: false }
+    }
+
     fn is(&self, item: &ConsentItem) -> bool {
         self.hash == item.hash && self.kind == item.kind && self.name == item.name
     }

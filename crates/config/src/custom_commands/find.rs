@@ -1,6 +1,6 @@
 //! Search for the files of custom commands.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use pollux_fs::EntryKind;
 
@@ -50,7 +50,7 @@ pub fn find_commands(folder: &Path, project: Option<&Path>) -> FoundCommands {
     };
     // The folder itself may be a link out of the project.
     if files::exists(folder) && search.is_inside(folder) {
-        search.look_into(folder, 1);
+        search.look_into(folder, &Names::default(), 1);
     }
     search.found
 }
@@ -66,8 +66,22 @@ struct Search<'a> {
     is_full: bool,
 }
 
+/// Names of the folders above a file, each with a `:` behind it.
+#[derive(Default)]
+struct Names {
+    name: String,
+    label: String,
+}
+
+impl Names {
+    fn with(&self, part: &str) -> Self {
+        let Self { name, label } = self;
+        Self { name: format!("{name}{}", segment(part)), label: format!("{label}{part}") }
+    }
+}
+
 impl Search<'_> {
-    fn look_into(&mut self, folder: &Path, depth: usize) {
+    fn look_into(&mut self, folder: &Path, above: &Names, depth: usize) {
         for entry in pollux_fs::list_directory(folder).unwrap_or_default() {
             self.entries += 1;
             if self.found.files.len() == MAX_COMMANDS || self.entries > MAX_ENTRIES {
@@ -82,11 +96,17 @@ impl Search<'_> {
             };
             match kind {
                 Some(EntryKind::File) if is_named && (!is_link || self.is_inside(&path)) => {
-                    self.add(path);
+                    let stem = entry.name.strip_suffix(".toml").unwrap_or(&entry.name);
+                    let Names { name, label } = above.with(stem);
+                    let label = format!("/{label}");
+                    self.found.files.push(CommandFile { name, label, path });
                 }
                 Some(EntryKind::Directory) if depth == MAX_DEPTH => self.fill(),
                 Some(EntryKind::Directory) if !is_link || self.is_new(&path) => {
-                    self.look_into(&path, depth + 1);
+                    let mut names = above.with(&entry.name);
+                    names.name.push(':');
+                    names.label.push(':');
+                    self.look_into(&path, &names, depth + 1);
                 }
                 None if is_named => {
                     let text = "[FileCommandLoader] Failed to read file";
@@ -97,20 +117,6 @@ impl Search<'_> {
                 _ => {}
             }
         }
-    }
-
-    fn add(&mut self, path: PathBuf) {
-        let relative = path.strip_prefix(self.folder).unwrap_or(&path).with_extension("");
-        let parts: Vec<String> = relative
-            .components()
-            .filter_map(|part| match part {
-                Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
-                _ => None,
-            })
-            .collect();
-        let segments: Vec<String> = parts.iter().map(|part| segment(part)).collect();
-        let (name, label) = (segments.join(":"), format!("/{}", parts.join(":")));
-        self.found.files.push(CommandFile { name, label, path });
     }
 
     /// True for the first visit of a folder behind a link, inside of the project.
