@@ -27,6 +27,7 @@ use crate::outlet::Outlet;
 use crate::prompt_hooks::Verdict;
 use crate::prompt_run::PromptRun;
 use crate::recorder::HistoryRecorder;
+use crate::routing::Routed;
 use crate::services::AgentServices;
 use crate::settings::LoopSettings;
 use crate::side_models::{Owner, WatchedModels};
@@ -36,6 +37,7 @@ use crate::toolset::Toolset;
 
 mod calls;
 mod changes;
+mod choosing;
 mod ending;
 mod request;
 
@@ -105,6 +107,8 @@ pub struct AgentLoop {
     is_after_clear: bool,
     /// Text that hooks returned at the start of the session, for the first prompt.
     opening: Option<String>,
+    /// Decision of the router about the current prompt.
+    routed: Option<Routed>,
     /// Model of the last [`Event::ModelChanged`].
     model: Option<String>,
     /// Number of requests in this conversation so far.
@@ -166,6 +170,7 @@ impl AgentLoop {
             todos,
             is_after_clear: parts.is_after_clear,
             opening: None,
+            routed: None,
             model: None,
             turns: 0,
             role: parts.role,
@@ -303,6 +308,7 @@ impl AgentLoop {
         self.take_prompt(input, run).await?;
         self.wait_for_tools(run.cancel).await;
         let mut requested = self.requested_model.get();
+        self.route(run).await;
         let mut choice = self.choose().await?;
         let (mut turn, mut is_continued) = (0, false);
         loop {
@@ -310,13 +316,14 @@ impl AgentLoop {
                 return Ok(PromptOutcome::Cancelled);
             }
             if self.asks_for_another(&mut requested) {
+                self.routed = None;
                 choice = self.choose().await?;
             }
             turn += 1;
             self.begin_turn(turn)?;
             self.compress(Cause::Due, &choice, run.id, run.cancel).await?;
             self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;
-            let calls = match self.ask_fitting(&choice, run).await? {
+            let calls = match self.ask_fitting(&mut choice, run).await? {
                 Answered::Calls(calls) => calls,
                 Answered::Looped(found) => {
                     let hint = self.guard.react(found, None, run).await?;
@@ -340,7 +347,7 @@ impl AgentLoop {
             if self.goes_on_alone(run).await? {
                 continue;
             }
-            self.satisfy(&choice, run).await?;
+            self.satisfy(&mut choice, run).await?;
             let done = self.report_cut_off(&choice, run).await;
             let Some(more) = self.after_agent(&prompt, is_continued, run).await? else {
                 let is_stopped = run.cancel.is_cancelled();

@@ -90,6 +90,11 @@ impl Instruction {
         self.plan.as_ref().map(|name| pollux_fs::absolute(plans, Path::new(name)))
     }
 
+    /// True if the user has approved a plan in this conversation.
+    pub(crate) fn has_plan(&self) -> bool {
+        self.plan.is_some()
+    }
+
     /// Sets the plan that the user has approved. The agent works on it from now on.
     pub(crate) fn approve_plan(&mut self, plan: &str) {
         self.plan = plan_name(plan).or(self.plan.take());

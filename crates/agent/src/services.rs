@@ -8,10 +8,13 @@ use pollux_protocol::{Checkpoints, Live, Models, Operator};
 
 use crate::budget::Budget;
 use crate::chat::StreamRetries;
+use crate::fallback::Fallback;
 use crate::mode::SessionMode;
 use crate::outlet::Outlet;
+use crate::routing::RoutingOptions;
 use crate::scheduler::{ApprovalChoices, CallInputs, Grants};
 use crate::side_models::{Owner, WatchedModels};
+use crate::watch::Watch;
 
 /// Services of a session. Clones share them: a subagent gets a clone, and therefore has the same
 /// mode, rules, approvals and budget as its parent.
@@ -19,6 +22,10 @@ use crate::side_models::{Owner, WatchedModels};
 pub struct AgentServices {
     /// Selection of models.
     pub models: Arc<dyn Models>,
+    /// Replacement of models that are not available.
+    pub fallback: Arc<Fallback>,
+    /// Settings of the router.
+    pub routing: RoutingOptions,
     /// Connection to the user, for all questions of the session.
     pub operator: Arc<dyn Operator>,
     /// Rules that decide which calls may run.
@@ -56,6 +63,7 @@ impl AgentServices {
     pub fn side_models(&self, outlet: Outlet, requested: String) -> WatchedModels {
         let owner = Owner { requested, mode: self.modes.get(), ..Owner::default() };
         let (models, budget) = (Arc::clone(&self.models), self.budget.clone());
-        WatchedModels::new(models, outlet, budget, self.log_prompts, owner)
+        let watch = Watch::new(outlet, budget, self.log_prompts);
+        WatchedModels::new(models, Arc::clone(&self.fallback), watch, owner)
     }
 }

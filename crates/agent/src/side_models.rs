@@ -10,8 +10,7 @@ use pollux_protocol::{
 };
 use serde_json::Value;
 
-use crate::budget::Budget;
-use crate::outlet::Outlet;
+use crate::fallback::Fallback;
 use crate::turn::Turn;
 use crate::watch::{Asked, Watch};
 
@@ -20,6 +19,7 @@ use crate::watch::{Asked, Watch};
 #[derive(Clone)]
 pub struct WatchedModels {
     models: Arc<dyn Models>,
+    fallback: Arc<Fallback>,
     watch: Watch,
     owner: Arc<Owner>,
 }
@@ -38,17 +38,15 @@ pub(crate) struct Owner {
 }
 
 impl WatchedModels {
-    /// Creates the side models of an agent that has made no request yet. They report to `outlet`
-    /// and charge `budget`. If `log_prompts` is true, measurements contain the texts, too.
+    /// Creates the side models of an agent that has made no request yet. `watch` reports and
+    /// charges their requests.
     pub(crate) fn new(
         models: Arc<dyn Models>,
-        outlet: Outlet,
-        budget: Budget,
-        log_prompts: bool,
+        fallback: Arc<Fallback>,
+        watch: Watch,
         owner: Owner,
     ) -> Self {
-        let watch = Watch::new(outlet, budget, log_prompts);
-        Self { models, watch, owner: Arc::new(owner) }
+        Self { models, fallback, watch, owner: Arc::new(owner) }
     }
 
     /// Returns the same models on behalf of another request of the agent.
@@ -70,9 +68,16 @@ impl SideModels for WatchedModels {
             requested: alias.to_owned(),
             mode: self.owner.mode,
             conversation_model: Some(self.owner.requested.clone()),
+            tier: None,
         };
-        let choice = self.models.select(&context).await?;
+        let models = self.models.as_ref();
+        let choice = models.select(&context).await?;
+        let context = SelectContext { conversation_model: None, ..context };
+        let replacement = self.fallback.replacement(models, &context, &choice).await;
+        let choice = replacement.unwrap_or(choice);
         let model = Arc::new(WatchedModel {
+            key: choice.key(),
+            fallback: Arc::clone(&self.fallback),
             inner: choice.model,
             watch: self.watch.clone(),
             prompt_id: self.owner.prompt_id.clone(),
@@ -87,6 +92,9 @@ impl SideModels for WatchedModels {
 
 /// Model whose requests are reported.
 struct WatchedModel {
+    /// [`Choice::key`] of the model.
+    key: String,
+    fallback: Arc<Fallback>,
     inner: Arc<dyn Model>,
     watch: Watch,
     /// Prompt id for requests without one.
@@ -139,8 +147,9 @@ impl WatchedModel {
         let mut asked = self.asked(request);
         let answer = self.watch.open(&mut asked, cancel, send).await;
         let mut turn = Turn::default();
-        if let Ok(answer) = &answer {
-            turn.take(shown(answer));
+        match &answer {
+            Ok(answer) => drop(turn.take(shown(answer))),
+            Err(error) => self.fallback.failed(&self.key, error),
         }
         self.watch.close(&mut asked, &turn, answer.as_ref().err());
         answer
@@ -167,6 +176,7 @@ impl Model for WatchedModel {
         let inner = match self.watch.open(&mut asked, &cancel, send).await {
             Ok(inner) => inner,
             Err(error) => {
+                self.fallback.failed(&self.key, &error);
                 self.watch.close(&mut asked, &Turn::default(), Some(&error));
                 return Err(error);
             }

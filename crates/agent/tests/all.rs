@@ -12,6 +12,7 @@ mod suite {
     mod compression;
     mod conseca;
     mod contract;
+    mod fallback;
     #[cfg(unix)]
     mod hook_failures;
     #[cfg(unix)]
@@ -21,6 +22,7 @@ mod suite {
     mod next_speaker;
     mod overflow;
     mod questions;
+    mod routing;
     mod stage;
     mod steering;
     mod structured;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use pollux_agent::{
-    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, FittingParts, Grants,
-    Handle, HistoryRecorder, InstructionSource, Loading, Outlet, PinnedContext, SessionMode,
-    Spending, StreamRetries, WatchedModels,
+    AgentLoop, AgentParts, AgentServices, AnswerForm, Budget, EventOperator, Fallback,
+    FittingParts, Grants, Handle, HistoryRecorder, InstructionSource, Loading, Outlet,
+    PinnedContext, SessionMode, Spending, StreamRetries, WatchedModels,
 };
 use pollux_config::Environment;
 use pollux_hooks::Hooks;
@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::auto_memory;
 use crate::closing::ClosingMessages;
+use crate::models::{fallback, routing};
 use crate::prompt::SystemPromptOverrides;
 use crate::reports::BackgroundReports;
 use crate::servers::SessionDoors;
@@ -206,6 +207,8 @@ impl Setup {
         let state = &launch.state;
         AgentServices {
             models: Arc::clone(&launch.models),
+            fallback: Arc::new(Fallback::new(fallback(&self.loaded.settings))),
+            routing: routing(&self.loaded.settings),
             operator,
             policy: state.policy.clone(),
             checkers: self.checkers(),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use pollux_config::{Loaded, Places, names as variables};
+use pollux_agent::{FallbackMode, FallbackOptions, RoutingOptions};
+use pollux_config::{Loaded, Places, Settings, names as variables};
 use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
 use pollux_net::RequestTrace;
@@ -98,6 +99,24 @@ pub(crate) fn options(
         prices: Some(places.pollux_dir().join(crate::budget::PRICES)),
         startup_model,
         client: input.options.client.clone().unwrap_or_else(|| "cli".to_owned()),
+    }
+}
+
+/// Returns the settings of the replacement of models.
+pub(crate) fn fallback(settings: &Settings) -> FallbackOptions {
+    let mode = match settings.text("pollux.fallback.mode") {
+        Some("chain") => FallbackMode::Chain,
+        Some("never") => FallbackMode::Never,
+        _ => FallbackMode::Ask,
+    };
+    FallbackOptions { mode, chain: settings.texts("pollux.fallback.chain").unwrap_or_default() }
+}
+
+/// Returns the settings of the router.
+pub(crate) fn routing(settings: &Settings) -> RoutingOptions {
+    RoutingOptions {
+        by_mode: settings.boolean("general.plan.modelRouting"),
+        classifier: settings.boolean("pollux.routing.classifier"),
     }
 }
 

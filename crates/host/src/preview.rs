@@ -72,9 +72,8 @@ impl Setup {
             && let Ok(models) = self.models().await
         {
             let (requested, mode) = (self.model.clone(), self.mode);
-            if let Ok(choice) =
-                models.select(&SelectContext { requested, mode, conversation_model: None }).await
-            {
+            let context = SelectContext { requested, mode, ..SelectContext::default() };
+            if let Ok(choice) = models.select(&context).await {
                 return (choice.name, choice.limits, choice.family);
             }
         }

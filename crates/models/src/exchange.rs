@@ -53,6 +53,14 @@ impl Call<'_> {
     pub(crate) fn at_most(self, attempts: u32) -> Self {
         Self { max_attempts: self.max_attempts.min(attempts), ..self }
     }
+
+    /// Returns the call with at most the number of attempts that a request permits.
+    pub(crate) fn within(self, attempts: Option<u32>) -> Self {
+        match attempts {
+            Some(attempts) => self.at_most(attempts),
+            None => self,
+        }
+    }
 }
 
 impl Exchange {

@@ -185,6 +185,7 @@ fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelEr
     ModelError {
         refusal: Some(VendorRefusal { status, code, message: own }),
         type_name: kind.type_name(),
+        limit: kind.limit(),
         ..ModelError::new(kind.error_kind(), message)
     }
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use pollux_protocol::{
-    Choice, FIRST_LISTED, Model, ModelError, ModelListing, Models, SelectContext,
+    Choice, Classifier, FIRST_LISTED, Model, ModelError, ModelListing, ModelTier, Models,
+    SelectContext,
 };
 
+use crate::catalog;
 use crate::configs::{ModelConfigs, Purpose};
 use crate::dialect::BuiltModel;
 use crate::names;
@@ -76,6 +78,24 @@ impl ModelList {
         }
     }
 
+    /// Returns the vendor prefix and the rest of a name that leaves the choice between Gemini
+    /// models to Pollux; `None` for any other name.
+    fn automatic<'a>(&self, requested: &'a str) -> Option<(&'a str, &'a str)> {
+        let prefix = vendor_prefix(requested);
+        let name = &requested.trim()[prefix.len()..];
+        let are_geminis = match &self.source {
+            Source::Replay(_) => true,
+            Source::Services(_, defaults) => route(requested, &self.configs, defaults).is_geminis(),
+        };
+        (names::is_auto(name) && are_geminis).then_some((prefix, name))
+    }
+
+    /// Returns the name of the model of a tier; `None` for a name that stands for one model.
+    fn of_tier(&self, requested: &str, tier: ModelTier) -> Option<String> {
+        let (prefix, name) = self.automatic(requested)?;
+        Some(format!("{prefix}{}", names::of_tier(name, tier)))
+    }
+
     fn recorded(&self, replay: &Arc<Replay>, alias: &str) -> Result<BuiltModel, ModelError> {
         let resolved = self.configs.resolve(alias, Purpose::default());
         let name = resolved?.model;
@@ -105,13 +125,15 @@ impl ModelList {
 
 #[async_trait]
 impl Models for ModelList {
-    /// Selects a model. An explicitly requested model is used unchanged; `auto` is the pro model
-    /// (for other vendors the first model in the service's list). No model is asked to choose,
-    /// whatever the mode.
+    /// Selects a model. An explicitly requested model is used unchanged; `auto` is the model of the
+    /// chosen tier, otherwise the pro model (for other vendors the first model in the service's
+    /// list).
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
-        let requested = match &context.conversation_model {
-            Some(main) => self.side_model(&context.requested, main),
-            None => &context.requested,
+        let of_tier = context.tier.and_then(|tier| self.of_tier(&context.requested, tier));
+        let requested = match (&context.conversation_model, &of_tier) {
+            (Some(main), _) => self.side_model(&context.requested, main),
+            (None, Some(name)) => name,
+            (None, None) => &context.requested,
         };
         let BuiltModel { model, limits, family, is_first_listed } = self.find(requested).await?;
         let name = model.name().to_owned();
@@ -125,6 +147,15 @@ impl Models for ModelList {
         Ok(Choice { limits, family, reason: reason.to_owned(), name, model })
     }
 
+    fn classifier(&self, requested: &str) -> Option<Classifier> {
+        self.automatic(requested).map(|(_, name)| names::classifier(name))
+    }
+
+    fn substitutes(&self, requested: &str, model: &str) -> Vec<String> {
+        let prefix = vendor_prefix(requested);
+        names::substitutes(model).iter().map(|name| format!("{prefix}{name}")).collect()
+    }
+
     /// Returns the list of models. A recording has no list: it responds under every name.
     async fn list(&self) -> Vec<ModelListing> {
         let Source::Services(services, _) = &self.source else { return Vec::new() };
@@ -132,6 +163,14 @@ impl Models for ModelList {
         let own = self.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
         services.list(&own.unwrap_or_default()).await
     }
+}
+
+/// Returns the part of a requested name up to the slash, if it names a vendor; otherwise nothing.
+fn vendor_prefix(requested: &str) -> &str {
+    let requested = requested.trim();
+    let names_a_vendor = requested.starts_with("gemini/") || catalog::split(requested).is_some();
+    let end = requested.find('/').filter(|_| names_a_vendor).map_or(0, |slash| slash + 1);
+    &requested[..end]
 }
 
 #[cfg(test)]

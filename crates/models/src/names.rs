@@ -3,10 +3,9 @@
 //! The values are those of Gemini CLI 0.61 for a user with an API key, who is assumed to have
 //! access to previews and to the latest flash models.
 
-use pollux_protocol::{ModelLimits, PromptFamily};
+use pollux_protocol::{Classifier, ModelLimits, ModelTier, PromptFamily};
 
-/// Name that leaves the choice to Pollux. There is no router yet, so the name means the pro model,
-/// and no request is made only to choose a model.
+/// Name that leaves the choice to Pollux: the pro model, unless the router chooses another tier.
 pub const AUTO: &str = "auto";
 
 /// Abbreviations that [`resolve`] accepts, for completions.
@@ -19,6 +18,9 @@ const PRO: &str = "gemini-3.1-pro-preview";
 const FLASH: &str = "gemini-3.8-flash";
 const FLASH_LITE: &str = "gemini-3.5-flash-lite";
 const PRO_2_5: &str = "gemini-2.5-pro";
+const FLASH_2_5: &str = "gemini-2.5-flash";
+/// Name that leaves the choice between the models of generation 2.5 to Pollux.
+const AUTO_2_5: &str = "auto-gemini-2.5";
 
 /// Context size of every Gemini model in tokens, for request and response together.
 const CONTEXT: u64 = 1_048_576;
@@ -33,7 +35,7 @@ pub fn resolve(requested: &str) -> &str {
     let name = name.strip_prefix("models/").unwrap_or(name);
     match name {
         "" | AUTO | "pro" | "auto-gemini-3" | "gemini-3-pro-preview" => PRO,
-        "auto-gemini-2.5" => PRO_2_5,
+        AUTO_2_5 => PRO_2_5,
         "flash" => FLASH,
         "flash-lite" | "none" => FLASH_LITE,
         other => other,
@@ -44,6 +46,32 @@ pub fn resolve(requested: &str) -> &str {
 pub fn is_auto(requested: &str) -> bool {
     let name = requested.trim();
     name.is_empty() || name == AUTO || name.starts_with("auto-gemini-")
+}
+
+/// Returns the model of a tier for a name that leaves the choice to Pollux.
+pub(crate) fn of_tier(requested: &str, tier: ModelTier) -> &'static str {
+    match (requested.trim() == AUTO_2_5, tier) {
+        (false, ModelTier::Pro) => PRO,
+        (false, ModelTier::Flash) => FLASH,
+        (true, ModelTier::Pro) => PRO_2_5,
+        (true, ModelTier::Flash) => FLASH_2_5,
+    }
+}
+
+/// Returns the method by which a model chooses the tier for a name that leaves the choice to
+/// Pollux.
+pub(crate) fn classifier(requested: &str) -> Classifier {
+    if requested.trim() == AUTO_2_5 { Classifier::Choice } else { Classifier::Score }
+}
+
+/// Returns the models that can take the place of this one, the best first, with the model itself.
+pub(crate) fn substitutes(model: &str) -> &'static [&'static str] {
+    match resolve(model) {
+        PRO | "gemini-3.1-pro-preview-customtools" => &[PRO, FLASH],
+        PRO_2_5 => &[PRO_2_5, FLASH_2_5],
+        FLASH_LITE => &[FLASH_LITE, FLASH_2_5, PRO_2_5],
+        _ => &[],
+    }
 }
 
 /// Returns the limits of a model.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use http::HeaderValue;
-use pollux_config::{Environment, names as variables};
+use pollux_config::{Environment, Settings, names as variables};
 use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient, RequestTrace};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
@@ -44,7 +44,10 @@ impl Wiring {
             startup_model: names::resolve(&options.startup_model).to_owned(),
             user_agent: UserAgent { client: options.client.clone(), surface: surface.to_owned() },
             content: Backoff::MID_STREAM.with_environment(&lookup),
-            connection: Backoff::CONNECTION.with_environment(&lookup),
+            connection: Backoff {
+                max_wait: max_wait(&options.settings),
+                ..Backoff::CONNECTION.with_environment(&lookup)
+            },
             http: options.http.clone(),
             trace: options.trace.clone(),
             max_attempts: options.settings.max_attempts(),
@@ -86,6 +89,12 @@ impl Wiring {
             was_reached: AtomicBool::new(false),
         })
     }
+}
+
+/// Returns the maximum time of all waits of one request together.
+fn max_wait(settings: &Settings) -> std::time::Duration {
+    let seconds = settings.number("pollux.retry.maxWait").unwrap_or_default();
+    std::time::Duration::try_from_secs_f64(seconds).unwrap_or(Backoff::CONNECTION.max_wait)
 }
 
 fn client(options: ClientOptions) -> Result<HttpClient, ModelError> {

@@ -24,7 +24,12 @@ pub struct Backoff {
     pub jitter: f64,
     /// Fraction by which a delay that a server asked for is randomly lengthened, 0 to 1.
     pub server_jitter: f64,
+    /// Maximum of all delays together. The attempt whose delay would exceed it is not made.
+    pub max_wait: Duration,
 }
+
+/// Default of [`Backoff::max_wait`].
+const MAX_WAIT: Duration = Duration::from_mins(15);
 
 impl Backoff {
     /// Delays for requests that fail before the response begins: 5 s, doubled up to 30 s, ±30 %.
@@ -34,6 +39,7 @@ impl Backoff {
         cap: Duration::from_secs(30),
         jitter: 0.3,
         server_jitter: 0.2,
+        max_wait: MAX_WAIT,
     };
 
     /// Delays for responses that break off or are invalid: 1 s, 2 s, 4 s, without jitter.
@@ -43,6 +49,7 @@ impl Backoff {
         cap: Duration::from_secs(4),
         jitter: 0.0,
         server_jitter: 0.2,
+        max_wait: MAX_WAIT,
     };
 
     /// Returns these delays, with the initial one replaced by the value of [`RETRY_BASE_VARIABLE`]
@@ -156,6 +163,7 @@ where
     E: From<Cancelled>,
 {
     let started = Instant::now();
+    let mut waited = Duration::ZERO;
     let mut attempt = 1;
     loop {
         let outcome = rules.cancel.run_until_cancelled(operation(attempt)).await;
@@ -173,6 +181,7 @@ where
         let max_attempts = rules.max_attempts;
         if attempt >= max_attempts
             || after.is_some_and(|after| after > LONGEST_WISH)
+            || waited + delay > rules.backoff.max_wait
             || limit.is_some_and(|limit| started.elapsed() + delay > limit)
         {
             return Err(error);
@@ -185,6 +194,7 @@ where
         if rules.cancel.run_until_cancelled(sleep(delay)).await.is_none() {
             return Err(Cancelled.into());
         }
+        waited += delay;
         attempt += 1;
     }
 }
@@ -206,6 +216,43 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
     let wait = date.timestamp().duration_since(jiff::Timestamp::now());
     Some(Duration::try_from(wait).unwrap_or_default())
+}
+
+/// Returns the time until a used-up rate limit is reset, from the headers of OpenAI and the
+/// services that follow it: `x-ratelimit-reset-requests` and `-tokens` with a duration (`6m0s`,
+/// `7.66s`, seconds), beside `x-ratelimit-remaining-…`; and `x-ratelimit-reset` with a duration or
+/// a time since 1970. Limits with something left do not count. If several are used up, the last
+/// reset counts.
+pub fn rate_limit_reset(headers: &HeaderMap) -> Option<Duration> {
+    const LIMITS: [&str; 4] = ["", "-requests", "-tokens", "-input-tokens"];
+    let text = |name: String| {
+        let passed_on = || headers.get(format!("llm_provider-{name}"));
+        headers.get(&name).or_else(passed_on)?.to_str().ok().map(str::trim)
+    };
+    let now = jiff::Timestamp::now();
+    let reset = |limit: &&str| {
+        let remaining = text(format!("x-ratelimit-remaining{limit}"))?;
+        let is_used_up = remaining.parse::<f64>().is_ok_and(|remaining| remaining <= 0.0);
+        is_used_up.then(|| until_reset(text(format!("x-ratelimit-reset{limit}"))?, now))?
+    };
+    LIMITS.iter().filter_map(reset).max()
+}
+
+/// Reads the value of a header with the time of a reset.
+fn until_reset(text: &str, now: jiff::Timestamp) -> Option<Duration> {
+    /// Smallest number that is a time since 1970 and not a duration, in seconds.
+    const FIRST_TIME: f64 = 1e9;
+    let Ok(number) = text.parse::<f64>() else {
+        let duration: jiff::SignedDuration = text.parse().ok()?;
+        return Duration::try_from(duration).ok();
+    };
+    let now = now.as_millisecond() as f64 / 1000.0;
+    let seconds = match number {
+        milliseconds if milliseconds >= FIRST_TIME * 1000.0 => milliseconds / 1000.0 - now,
+        time if time >= FIRST_TIME => time - now,
+        seconds => seconds,
+    };
+    Duration::try_from_secs_f64(seconds.max(0.0)).ok()
 }
 
 #[cfg(test)]

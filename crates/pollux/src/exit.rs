@@ -15,8 +15,11 @@
 //! | 57 | a limit of the budget was reached |
 //! | 58 | the answer does not satisfy the required schema |
 //! | 59 | the answer of a model other than Gemini's was cut off |
+//! | 60 | the quota of the model is used up |
+//! | 61 | the vendor limited the rate, was overloaded or failed, on all attempts |
+//! | 62 | the vendor could not be reached |
 //! | 130, 143 | ended by SIGINT, SIGTERM |
-//! | status mod 256 | HTTP error of the vendor, in JSON formats; 1 in text and for unknown models |
+//! | status mod 256 | HTTP error of the vendor, in JSON formats; in text 1, 60 or 61; 1 for unknown models |
 
 use pollux_extensions::InstallError;
 use pollux_input::ConversationEnd;
@@ -170,9 +173,15 @@ impl Failure {
                 // As in Gemini CLI, a 404 means that the model does not exist, and has no exit
                 // status of its own.
                 let status = error.status().filter(|_| kind != ModelErrorKind::NotFound);
+                let text_exit = match kind {
+                    ModelErrorKind::Quota => 60,
+                    ModelErrorKind::RateLimited | ModelErrorKind::Overloaded => 61,
+                    ModelErrorKind::Network => 62,
+                    _ => 1,
+                };
                 let code = status.map_or(1, i64::from);
                 let general = Self::general(&error.message);
-                Self { name: error.type_name, code, ..general }
+                Self { name: error.type_name, code, text_exit, ..general }
             }
         }
     }
@@ -296,9 +305,12 @@ mod tests {
 
     #[test]
     fn codes() {
-        let mut api = ModelError::new(ModelErrorKind::Invalid, "bad");
-        api.refusal = Some(VendorRefusal { status: 400, code: None, message: "bad".to_owned() });
-        api.type_name = "ApiError";
+        let refused = |kind, status| {
+            let mut error = ModelError::new(kind, "bad");
+            error.refusal = Some(VendorRefusal { status, code: None, message: "bad".to_owned() });
+            error
+        };
+        let api = refused(ModelErrorKind::Invalid, 400);
         let outcomes = [
             (PromptOutcome::Done, None),
             (PromptOutcome::Cancelled, Some((130, 130))),
@@ -308,7 +320,14 @@ mod tests {
                 PromptOutcome::Failed(ModelError::new(ModelErrorKind::Auth, "no key")),
                 Some((41, 41)),
             ),
-            (PromptOutcome::Failed(ModelError::new(ModelErrorKind::Network, "down")), Some((1, 1))),
+            (
+                PromptOutcome::Failed(ModelError::new(ModelErrorKind::Network, "down")),
+                Some((1, 62)),
+            ),
+            (PromptOutcome::Failed(refused(ModelErrorKind::Quota, 429)), Some((173, 60))),
+            (PromptOutcome::Failed(refused(ModelErrorKind::RateLimited, 429)), Some((173, 61))),
+            (PromptOutcome::Failed(refused(ModelErrorKind::Overloaded, 503)), Some((247, 61))),
+            (PromptOutcome::Failed(refused(ModelErrorKind::NotFound, 404)), Some((1, 1))),
             (PromptOutcome::LogFailed("full".into()), Some((54, 54))),
             (PromptOutcome::Loop("again".into()), Some((56, 56))),
         ];

@@ -68,6 +68,7 @@ mod suite {
     mod policy;
     mod prompt;
     mod protected_files;
+    mod quota;
     mod responses;
     mod restore;
     mod resume;

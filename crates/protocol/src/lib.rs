@@ -100,11 +100,11 @@ pub use journal::{Journal, JournalError, Observer};
 pub use listing::{Abilities, ModelListing};
 pub use live::{Live, LiveWatch};
 pub use model::{
-    Adjustments, Choice, ChunkStream, Citation, FIRST_LISTED, FinishReason, JsonRequest, Model,
-    ModelLimits, ModelRequest, ModelRole, Models, OmissionListener, PromptFamily, ResponseChunk,
-    RetryListener, RetryNotice, SelectContext, ToolOmission, Tuning,
+    Adjustments, Choice, ChunkStream, Citation, Classifier, FIRST_LISTED, FinishReason,
+    JsonRequest, Model, ModelLimits, ModelRequest, ModelRole, ModelTier, Models, OmissionListener,
+    PromptFamily, ResponseChunk, RetryListener, RetryNotice, SelectContext, ToolOmission, Tuning,
 };
-pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorRefusal};
+pub use model_error::{InvalidStream, ModelError, ModelErrorKind, VendorLimit, VendorRefusal};
 pub use notices::Notices;
 pub use op::{CommandReport, Op, PromptId, PromptInput};
 pub use origin::{AgentPath, Envelope, Origin};

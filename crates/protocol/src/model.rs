@@ -144,6 +144,9 @@ pub struct ModelRequest {
     pub is_retry: bool,
     /// Overrides for this request only.
     pub adjustments: Adjustments,
+    /// Maximum number of connection attempts, if it is lower than the configured one: another model
+    /// is ready to answer.
+    pub max_attempts: Option<u32>,
     /// Callback for repeated connection attempts.
     pub on_retry: Option<RetryListener>,
     /// Callback for tools that are left out of the request.
@@ -329,6 +332,31 @@ pub struct Choice {
     pub reason: String,
 }
 
+impl Choice {
+    /// Returns a name that is different for each model of each service.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.model.service(), self.name)
+    }
+}
+
+/// Tier of models between which a router chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModelTier {
+    /// The strongest model.
+    Pro,
+    /// A faster and cheaper model.
+    Flash,
+}
+
+/// Method by which a model decides which tier answers a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Classifier {
+    /// The model rates how complex the prompt is.
+    Score,
+    /// The model names the tier.
+    Choice,
+}
+
 /// [`Choice::reason`] of a model that was chosen only because it is the first one in the list of
 /// the service.
 pub const FIRST_LISTED: &str = "agent-router/first-listed";
@@ -344,6 +372,8 @@ pub struct SelectContext {
     /// of a configuration; if the conversation's vendor has no model for it, the conversation's own
     /// model is used.
     pub conversation_model: Option<String>,
+    /// Tier that the router has chosen. It has no effect on a name that stands for one model.
+    pub tier: Option<ModelTier>,
 }
 
 /// Selector of models.
@@ -351,6 +381,18 @@ pub struct SelectContext {
 pub trait Models: Send + Sync {
     /// Chooses the model for the next request.
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError>;
+
+    /// Returns the method by which a model can choose the tier for this requested name; `None` for
+    /// a name that stands for one model.
+    fn classifier(&self, _requested: &str) -> Option<Classifier> {
+        None
+    }
+
+    /// Returns the names of the models that can take the place of a model that was chosen for
+    /// `requested`, the best first. They may contain the model itself.
+    fn substitutes(&self, _requested: &str, _model: &str) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Returns the models that are available with the present credentials: those of the vendors'
     /// static lists, and those of servers on this machine. No request leaves this machine.
@@ -370,6 +412,11 @@ pub trait Model: Send + Sync {
     #[expect(clippy::unnecessary_literal_bound, reason = "others give what they hold")]
     fn vendor(&self) -> &str {
         ""
+    }
+
+    /// Returns the service that answers: several services may have the same models and prices.
+    fn service(&self) -> &str {
+        self.vendor()
     }
 
     /// Returns the sampling parameters of a request, without the request's own adjustments.

@@ -104,6 +104,45 @@ pub enum ModelErrorKind {
     Other,
 }
 
+/// Limit of a vendor that a request exceeded. The strings are those of JSON output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VendorLimit {
+    /// Requests or tokens per minute, or over another short time.
+    PerMinute,
+    /// Requests or tokens per day.
+    PerDay,
+    /// The account has no access to the model: its quota is zero.
+    NoAccess,
+    /// The account's credits or its budget.
+    Credits,
+    /// The vendor's own capacity for the model.
+    Capacity,
+}
+
+impl VendorLimit {
+    /// Returns the string of JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PerMinute => "per_minute",
+            Self::PerDay => "per_day",
+            Self::NoAccess => "no_access",
+            Self::Credits => "credits",
+            Self::Capacity => "capacity",
+        }
+    }
+
+    /// Returns a description for the user, as a part of a sentence.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::PerMinute => "the quota per minute is used up",
+            Self::PerDay => "the daily quota is used up",
+            Self::NoAccess => "the quota for this model is zero",
+            Self::Credits => "the credits are used up",
+            Self::Capacity => "the service has no capacity left for this model",
+        }
+    }
+}
+
 /// Maximum length of an error message, in bytes: it may quote a vendor's answer.
 const LONGEST_MESSAGE: usize = 8 * 1024;
 
@@ -132,6 +171,8 @@ pub struct ModelError {
     pub type_name: &'static str,
     /// True if the stream broke and another attempt may help.
     pub retryable: bool,
+    /// Limit of the vendor that the request exceeded, if the vendor named it.
+    pub limit: Option<VendorLimit>,
 }
 
 impl ModelError {
@@ -156,7 +197,7 @@ impl ModelError {
             | ModelErrorKind::Other => "Error",
         };
         let message = bounded(message.into(), LONGEST_MESSAGE);
-        Self { kind, message, refusal: None, type_name, retryable: false }
+        Self { kind, message, refusal: None, type_name, retryable: false, limit: None }
     }
 
     /// Returns the HTTP status of the vendor's refusal.

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use pollux_protocol::{
-    CancellationToken, Choice, ChunkStream, JsonRequest, Model, ModelError, ModelErrorKind,
-    ModelLimits, ModelRequest, Models, PromptFamily, ResponseChunk, SelectContext, SideModels,
-    Usage,
+    CancellationToken, Choice, ChunkStream, Classifier, JsonRequest, Model, ModelError,
+    ModelErrorKind, ModelLimits, ModelRequest, ModelTier, Models, PromptFamily, ResponseChunk,
+    SelectContext, SideModels, Usage,
 };
 use serde_json::Value;
 use tokio::sync::watch;
@@ -192,7 +192,11 @@ impl ScriptedModels {
 impl Models for ScriptedModels {
     async fn select(&self, context: &SelectContext) -> Result<Choice, ModelError> {
         self.script.selected.lock().unwrap().push(context.clone());
-        let name = context.requested.clone();
+        let name = match context.tier.filter(|_| context.conversation_model.is_none()) {
+            Some(ModelTier::Pro) => format!("{}-pro", context.requested),
+            Some(ModelTier::Flash) => format!("{}-flash", context.requested),
+            None => context.requested.clone(),
+        };
         if self.script.unknown.lock().unwrap().contains(&name) {
             let message = format!("There is no model {name}.");
             return Err(ModelError::new(ModelErrorKind::NotFound, message));
@@ -209,6 +213,11 @@ impl Models for ScriptedModels {
             family: PromptFamily::Modern,
             reason: "script".to_owned(),
         })
+    }
+
+    /// Returns a method for the name `auto`.
+    fn classifier(&self, requested: &str) -> Option<Classifier> {
+        (requested == "auto").then_some(Classifier::Score)
     }
 }
 

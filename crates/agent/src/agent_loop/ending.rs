@@ -67,7 +67,7 @@ impl AgentLoop {
     /// Checks the last answer, and asks again until the answer satisfies the schema.
     pub(super) async fn satisfy(
         &mut self,
-        choice: &Choice,
+        choice: &mut Choice,
         run: &mut PromptRun<'_>,
     ) -> Result<(), End> {
         loop {
@@ -89,7 +89,7 @@ impl AgentLoop {
     }
 
     /// Asks for another attempt at the last answer.
-    async fn ask_again(&mut self, choice: &Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
+    async fn ask_again(&mut self, choice: &mut Choice, run: &mut PromptRun<'_>) -> Result<(), End> {
         loop {
             self.begin_turn(0)?;
             self.outlet().emit(Event::TurnStarted { turn: self.turns }).await;

@@ -1,12 +1,10 @@
 //! One request of an agent and the handling of its answer.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use pollux_protocol::{
     Adjustments, Call, CallRecord, CallStatus, CancellationToken, Choice, Event, FinishReason,
-    InvalidStream, Measurement, ModelError, ModelErrorKind, ModelRequest, PromptOutcome,
-    SelectContext, UsageReport,
+    InvalidStream, ModelError, ModelErrorKind, ModelRequest, PromptOutcome, UsageReport,
 };
 
 use super::{AgentLoop, End};
@@ -28,41 +26,6 @@ pub(super) enum Answered {
 }
 
 impl AgentLoop {
-    /// Selects the model, and reports it if it differs from the previous one.
-    pub(super) async fn choose(&mut self) -> Result<Choice, End> {
-        let started = Instant::now();
-        let context = self.select_context();
-        let chosen = self.services.models.select(&context).await;
-        let (model, source) = match &chosen {
-            Ok(choice) => (choice.name.clone(), choice.reason.clone()),
-            Err(_) => (context.requested.clone(), "router-exception".to_owned()),
-        };
-        let measure = Measurement::ModelRouting {
-            requested: context.requested,
-            model: model.clone(),
-            source: source.clone(),
-            latency: started.elapsed(),
-            error: chosen.as_ref().err().map(ToString::to_string),
-            mode: self.services.modes.get(),
-        };
-        self.outlet().measure(&measure);
-        let choice = chosen.map_err(PromptOutcome::Failed)?;
-        if self.model.as_ref() != Some(&model) {
-            self.model = Some(model.clone());
-            self.outlet().emit(Event::ModelChanged { model, reason: source }).await;
-        }
-        Ok(choice)
-    }
-
-    /// Returns the facts about the agent that the selection of a model needs.
-    pub(super) fn select_context(&self) -> SelectContext {
-        SelectContext {
-            requested: String::clone(&self.requested_model.get()),
-            mode: self.services.modes.get(),
-            conversation_model: None,
-        }
-    }
-
     /// Compresses the conversation. Returns true if it has become shorter.
     pub(super) async fn compress(
         &mut self,
@@ -88,7 +51,7 @@ impl AgentLoop {
     /// again.
     pub(super) async fn ask_fitting(
         &mut self,
-        choice: &Choice,
+        choice: &mut Choice,
         run: &mut PromptRun<'_>,
     ) -> Result<Answered, End> {
         let mut refusals = 0;
@@ -115,12 +78,24 @@ impl AgentLoop {
         }
     }
 
-    /// Makes one request.
+    /// Makes one request. `choice` becomes the model that has answered, if another one replaced it.
     pub(super) async fn ask(
         &mut self,
-        choice: &Choice,
+        choice: &mut Choice,
         run: &mut PromptRun<'_>,
     ) -> Result<Answered, End> {
+        let mut tried = Vec::new();
+        loop {
+            let answer = self.send(choice, run).await?;
+            match self.fall_back(choice, &answer, &mut tried, run).await? {
+                Some(next) => *choice = next,
+                None => return self.handle_answer(answer, choice, run).await,
+            }
+        }
+    }
+
+    /// Sends the conversation to a model.
+    async fn send(&mut self, choice: &Choice, run: &PromptRun<'_>) -> Result<Answer, End> {
         let toolset = self.toolset.get();
         self.fitting.mask(&mut self.conversation, &toolset).await?;
         let room = self.fitting.check_room(&mut self.conversation, choice, run.cancel).await;
@@ -137,6 +112,16 @@ impl AgentLoop {
             let (model, context) = (answer.model.clone(), choice.limits.context);
             self.outlet().emit(Event::Usage(UsageReport { model, usage, context })).await;
         }
+        Ok(answer)
+    }
+
+    /// Adds an answer to the conversation.
+    async fn handle_answer(
+        &mut self,
+        answer: Answer,
+        choice: &Choice,
+        run: &mut PromptRun<'_>,
+    ) -> Result<Answered, End> {
         match answer.interference.clone() {
             Some(Interference::Stopped(reason)) => {
                 self.conversation.answer_cut_short(answer).await?;
@@ -203,6 +188,7 @@ impl AgentLoop {
             role: self.role,
             is_retry: false,
             adjustments: Adjustments::default(),
+            max_attempts: self.attempts(choice),
             on_retry: None,
             on_omission: None,
         };
@@ -210,6 +196,12 @@ impl AgentLoop {
             Some(shaping) => shaping.shape(request),
             None => request,
         })
+    }
+
+    /// Returns the maximum number of connection attempts, if another model can answer, too.
+    fn attempts(&self, choice: &Choice) -> Option<u32> {
+        let (models, requested) = (self.services.models.as_ref(), self.requested_model.get());
+        self.services.fallback.attempts(models, &requested, &choice.key())
     }
 
     /// Adds a usable answer to the conversation. Returns the calls to run.

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::agent_loop::AgentLoop;
 use crate::commands::CommandRun;
+use crate::fallback::Fallback;
 use crate::mode::SessionMode;
 use crate::operator::EventOperator;
 use crate::outlet::Outlet;
@@ -39,6 +40,7 @@ struct Controls {
     steering: Arc<Steering>,
     inputs: Arc<CallInputs>,
     replies: Arc<EventOperator>,
+    fallback: Arc<Fallback>,
 }
 
 impl Controls {
@@ -66,6 +68,7 @@ impl Controls {
             Op::SetModel(model) => {
                 self.outlet.measure(&Measurement::ModelCommand { model: model.clone() });
                 self.model.set(model.clone());
+                self.fallback.forget_accepted();
                 let reason = "command".to_owned();
                 self.outlet.emit(Event::ModelChanged { model, reason }).await;
             }
@@ -124,6 +127,7 @@ impl Desk {
             steering: Arc::clone(agent.steering()),
             inputs: Arc::clone(&agent.services().inputs),
             replies,
+            fallback: Arc::clone(&agent.services().fallback),
             outlet,
         };
         Self {

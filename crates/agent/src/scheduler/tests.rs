@@ -227,6 +227,8 @@ impl Bench {
         let facts = pollux_policy::Facts { interactive: self.interactive, ..Default::default() };
         AgentServices {
             models: Arc::new(ScriptedModels::default()),
+            fallback: Arc::default(),
+            routing: crate::RoutingOptions::default(),
             operator: Arc::new(Answering(self.says)),
             policy: Live::new(Policy::new(facts, rules)),
             checkers: CheckerPrograms::default(),

@@ -9,7 +9,8 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
-use crate::budget::Spending;
+use crate::budget::{Budget, Spending};
+use crate::outlet::Outlet;
 
 /// Model that answers every request with one word, or fails. It notes the prompt ids of requests.
 #[derive(Default)]
@@ -160,7 +161,8 @@ fn bench_with(spending: Spending) -> Bench {
     let budget = Budget::new(spending, outlet.clone());
     let models = Arc::new(Shared(Arc::clone(&model)));
     let owner = Owner { requested: "large".to_owned(), ..Owner::default() };
-    let watched = WatchedModels::new(models, outlet, budget, false, owner);
+    let watched =
+        WatchedModels::new(models, Arc::default(), Watch::new(outlet, budget, false), owner);
     let watched = watched.owned_by(Owner {
         prompt_id: "p1".to_owned(),
         instruction: Some("be kind".into()),

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use pollux_agent::{
     AgentLoop, AgentParts, AgentServices, AnswerForm, ApprovalChoices, Budget, EventOperator,
-    FittingParts, Handle, HistoryRecorder, InstructionSource, LoopSettings, MaskingOptions,
-    NextSpeakerOptions, Outlet, PromptInputs, SessionContext, SessionMode, Spending, StreamRetries,
-    Toolset, spawn,
+    Fallback, FallbackOptions, FittingParts, Handle, HistoryRecorder, InstructionSource,
+    LoopSettings, MaskingOptions, NextSpeakerOptions, Outlet, PromptInputs, RoutingOptions,
+    SessionContext, SessionMode, Spending, StreamRetries, Toolset, spawn,
 };
 use pollux_config::{Layer, LayerKind};
 use pollux_fs::Workspace;
@@ -49,6 +49,10 @@ pub(crate) struct Stage {
     pub(crate) answer: Option<AnswerForm>,
     pub(crate) spending: Spending,
     pub(crate) conseca: bool,
+    pub(crate) fallback: FallbackOptions,
+    pub(crate) routing: RoutingOptions,
+    /// Requested model.
+    pub(crate) model: &'static str,
     /// Content of a policy file.
     pub(crate) rules: String,
     pub(crate) checkers: CheckerPrograms,
@@ -97,6 +101,9 @@ impl Stage {
             answer: None,
             spending: Spending::default(),
             conseca: false,
+            fallback: FallbackOptions::default(),
+            routing: RoutingOptions::default(),
+            model: "main",
             rules: RULES.to_owned(),
             checkers: CheckerPrograms::default(),
             hooks: Value::Null,
@@ -175,6 +182,8 @@ impl Stage {
         let number = AtomicUsize::new(self.journal.records().len() * 10);
         AgentServices {
             models: Arc::new(self.models.clone()),
+            fallback: Arc::new(Fallback::new(self.fallback.clone())),
+            routing: self.routing,
             operator,
             policy: Live::new(self.policy()),
             checkers: self.checkers.clone(),
@@ -200,7 +209,7 @@ impl Stage {
         let inputs = PromptInputs { interactive: self.interactive, ..PromptInputs::default() };
         AgentParts {
             role: ModelRole::Main,
-            requested_model: Live::new("main".to_owned()),
+            requested_model: Live::new(self.model.to_owned()),
             instruction: InstructionSource::Session {
                 inputs: Box::new(inputs),
                 memory: Live::default(),

@@ -43,7 +43,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("general.checkpointing.enabled", false, "Saves checkpoints of files for `/restore`.").restart(),
     boolean("general.plan.enabled", true, "Enables plan mode.").restart(),
     unset("general.plan.directory", SettingKind::Text, "Folder in the project where plans are kept.").restart(),
-    boolean("general.plan.modelRouting", true, "Uses a stronger model for planning and a faster one afterwards.").idle(),
+    boolean("general.plan.modelRouting", true, "Uses a stronger model for planning and a faster one afterwards, if the model is `auto`.").restart(),
     boolean("general.retryFetchErrors", true, "Retries requests after network errors."),
     integer("general.maxAttempts", 10, "Maximum number of attempts for a request, at most 10.").within(1, 10),
     boolean("general.debugKeystrokeLogging", false, "Logs keystrokes in debug mode.").idle(),

@@ -173,6 +173,7 @@ impl Model for MessagesModel {
                 service: Arc::clone(&self.service),
                 reading: self.reading(&encoded),
                 request: encoded,
+                max_attempts: accepted.max_attempts,
                 on_retry: accepted.on_retry,
                 cancel: cancel.clone(),
             };
@@ -209,8 +210,9 @@ impl Model for MessagesModel {
                 let encoded = self.encode(&request, settings, &frames)?;
                 let (body, on_retry) = (encoded.body(), request.on_retry.as_ref());
                 let call = self.service.messages(&self.name, body, on_retry, &cancel);
+                let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
                 let exchange = &self.service.connection.exchange;
-                match exchange.ask(call.at_most(JSON_ATTEMPTS)).await {
+                match exchange.ask(call).await {
                     Ok(body) => return Answer::new(self.reading(&encoded)).take_whole(&body),
                     Err(error)
                         if concessions < MAX_CONCESSIONS

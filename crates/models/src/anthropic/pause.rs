@@ -46,6 +46,7 @@ pub(super) struct Asked {
     pub(super) service: Arc<Service>,
     pub(super) request: Encoded,
     pub(super) reading: Reading,
+    pub(super) max_attempts: Option<u32>,
     pub(super) on_retry: Option<RetryListener>,
     pub(super) cancel: CancellationToken,
 }
@@ -84,7 +85,7 @@ impl Asked {
         let Reading { model, .. } = &self.reading;
         let call = self.service.messages(model, request, self.on_retry.as_ref(), &self.cancel);
         let exchange = &self.service.connection.exchange;
-        let response = exchange.open(call).await?;
+        let response = exchange.open(call.within(self.max_attempts)).await?;
         let answer = Answer::new(self.reading.clone());
         Ok(answer_stream::chunks(response, answer, exchange.retry_fetch_errors))
     }

@@ -105,7 +105,7 @@ impl GeminiModel {
             on_retry: request.on_retry.as_ref(),
             cancel,
         };
-        self.service.call(call).await
+        Ok(self.service.call(call).await?.within(request.max_attempts))
     }
 }
 
@@ -117,6 +117,10 @@ impl Model for GeminiModel {
 
     fn vendor(&self) -> &str {
         self.service.connection.vendor.price_list()
+    }
+
+    fn service(&self) -> &str {
+        &self.service.connection.vendor.id
     }
 
     fn tuning(&self, request: &ModelRequest) -> Tuning {
@@ -167,9 +171,8 @@ impl Model for GeminiModel {
         let ask = || {
             let method = Method::GenerateContent;
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
-            let max_attempts = JSON_ATTEMPTS.min(self.service.connection.exchange.max_attempts);
             async move {
-                let call = Call { max_attempts, ..call.await? };
+                let call = call.await?.at_most(JSON_ATTEMPTS);
                 decode_body(
                     &self.service.connection.exchange.ask(call).await?,
                     &self.service.refusals,

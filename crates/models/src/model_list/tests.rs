@@ -33,6 +33,50 @@ async fn names_and_aliases_choose() {
 }
 
 #[tokio::test]
+async fn the_router_chooses_only_where_a_name_leaves_the_choice() {
+    let list = list(&json!({"customAliases": {"fast": {"extends": "gemini-2.5-flash"}}}));
+    let (pro, flash) = (ModelTier::Pro, ModelTier::Flash);
+    for (requested, tier, name) in [
+        ("auto", pro, "gemini-3.1-pro-preview"),
+        ("auto", flash, "gemini-3.8-flash"),
+        ("", flash, "gemini-3.8-flash"),
+        ("auto-gemini-2.5", pro, "gemini-2.5-pro"),
+        ("auto-gemini-2.5", flash, "gemini-2.5-flash"),
+        ("pro", flash, "gemini-3.1-pro-preview"),
+        ("fast", pro, "gemini-2.5-flash"),
+        ("mine", pro, "mine"),
+    ] {
+        let requested = requested.to_owned();
+        let context = SelectContext { requested, tier: Some(tier), ..SelectContext::default() };
+        assert_eq!(list.select(&context).await.unwrap().name, name, "{context:?}");
+    }
+    for (requested, method) in [
+        ("auto", Some(Classifier::Score)),
+        ("vertex/auto", Some(Classifier::Score)),
+        ("auto-gemini-2.5", Some(Classifier::Choice)),
+        ("gemini/auto-gemini-2.5", Some(Classifier::Choice)),
+        ("pro", None),
+        ("vertex/pro", None),
+    ] {
+        assert_eq!(list.classifier(requested), method, "{requested}");
+    }
+}
+
+#[test]
+fn substitutes_stay_at_the_service() {
+    let list = list(&json!({}));
+    assert_eq!(
+        list.substitutes("auto", "gemini-3.1-pro-preview"),
+        ["gemini-3.1-pro-preview", "gemini-3.8-flash"]
+    );
+    assert_eq!(
+        list.substitutes("vertex/pro", "gemini-3.1-pro-preview"),
+        ["vertex/gemini-3.1-pro-preview", "vertex/gemini-3.8-flash"]
+    );
+    assert_eq!(list.substitutes("x", "gpt-5"), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_model_is_built_once() {
     let list = list(&json!({}));
     let first = choose(&list, "auto").await.unwrap().model;

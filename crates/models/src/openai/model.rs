@@ -150,7 +150,7 @@ impl ChatModel {
         self.service.check_size(&self.name, tokens, cancel).await?;
         let call =
             self.service.ask_model(PATH, &self.name, body, request.on_retry.as_ref(), cancel);
-        let response = self.service.open(call).await?;
+        let response = self.service.open(call.within(request.max_attempts)).await?;
         // Some servers load the model only now and choose its context size then.
         self.service.check_size(&self.name, tokens, cancel).await?;
         let reading = Reading {
@@ -244,8 +244,9 @@ impl Model for ChatModel {
         let ask = || {
             let (body, on_retry) = (encoded.body.clone(), request.on_retry.as_ref());
             let call = self.service.ask_model(PATH, &self.name, body, on_retry, &cancel);
+            let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
             let mut answer = Answer::new(reading.clone());
-            async move { answer.take_whole(&self.service.ask(call.at_most(JSON_ATTEMPTS)).await?) }
+            async move { answer.take_whole(&self.service.ask(call).await?) }
         };
         let content = self.service.connection.content;
         Box::pin(json_answer::ask(max_attempts, content, &cancel, ask)).await

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use pollux_net::StatusError;
-use pollux_net::retry::{LONGEST_WISH, retry_after};
+use pollux_net::retry::{LONGEST_WISH, rate_limit_reset, retry_after};
 use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,10 +39,14 @@ pub(crate) struct Refusals {
 impl RefusalReader for Refusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
         let mut read = understood(refusal.status.as_u16(), &refusal.body);
-        if retry_after(&refusal.headers).is_some_and(|wait| wait > LONGEST_WISH)
-            && matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server)
-        {
-            read.kind = Kind::Quota(QuotaReason::LongDelay);
+        if matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
+            let headers = &refusal.headers;
+            let asked = retry_after(headers).or_else(|| rate_limit_reset(headers));
+            if asked.is_some_and(|wait| wait > LONGEST_WISH) {
+                read.kind = Kind::Quota(QuotaReason::LongDelay);
+            } else {
+                read.retry_after = read.retry_after.or(asked);
+            }
         }
         read
     }

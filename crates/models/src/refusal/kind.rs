@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollux_net::RetryAdvice;
-use pollux_protocol::ModelErrorKind;
+use pollux_protocol::{ModelErrorKind, VendorLimit};
 
 /// Interpreted error response.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +108,18 @@ impl RefusalKind {
             Self::Filtered => ModelErrorKind::Filtered,
             Self::Invalid => ModelErrorKind::Invalid,
             Self::Other => ModelErrorKind::Other,
+        }
+    }
+
+    /// Returns the limit that was exceeded, if the service named it.
+    pub(crate) fn limit(&self) -> Option<VendorLimit> {
+        match self {
+            Self::RateLimited => Some(VendorLimit::PerMinute),
+            Self::NoCapacity => Some(VendorLimit::Capacity),
+            Self::Quota(QuotaReason::Daily) => Some(VendorLimit::PerDay),
+            Self::Quota(QuotaReason::ZeroLimit) => Some(VendorLimit::NoAccess),
+            Self::Quota(QuotaReason::Credits) => Some(VendorLimit::Credits),
+            _ => None,
         }
     }
 

@@ -131,6 +131,87 @@ async fn gives_the_last_error_when_attempts_are_used_up_or_useless() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn all_waits_together_are_bounded() {
+    let cancel = CancellationToken::new();
+    let backoff = Backoff {
+        max_wait: Duration::from_secs(100),
+        jitter: 0.0,
+        server_jitter: 0.0,
+        ..Backoff::CONNECTION
+    };
+    // 5 + 10 + 20 + 30 + 30 seconds; 40 + 40 seconds.
+    for (after, expected, seconds) in [(None, 6, 95), (Some(Duration::from_secs(40)), 3, 80)] {
+        let (calls, started) = (Cell::new(0), tokio::time::Instant::now());
+        let result: Result<(), _> = retry(
+            Retry { max_attempts: 10, backoff, cancel: &cancel },
+            |attempt| {
+                calls.set(attempt);
+                async { Err(Failure::Busy) }
+            },
+            |_| RetryAdvice::Retry { after },
+            |_| {},
+        )
+        .await;
+        assert_eq!(result, Err(Failure::Busy));
+        assert_eq!((calls.get(), started.elapsed().as_secs()), (expected, seconds));
+    }
+}
+
+#[test]
+fn a_used_up_rate_limit_has_a_reset() {
+    let seconds = |headers: &[(&'static str, &str)]| {
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (http::HeaderName::from_static(name), value.parse().unwrap()));
+        rate_limit_reset(&headers.collect()).map(|wait| wait.as_secs_f64())
+    };
+    let requests = |remaining, reset| {
+        seconds(&[
+            ("x-ratelimit-remaining-requests", remaining),
+            ("x-ratelimit-reset-requests", reset),
+        ])
+    };
+    for (reset, expected) in [
+        ("6m0s", Some(360.0)),
+        ("1h0m3s", Some(3603.0)),
+        ("7.66s", Some(7.66)),
+        ("20ms", Some(0.02)),
+        ("12", Some(12.0)),
+        ("1.5", Some(1.5)),
+        ("", None),
+        ("soon", None),
+        ("-5s", None),
+        ("NaN", Some(0.0)),
+    ] {
+        assert_eq!(requests("0", reset), expected, "{reset}");
+    }
+    assert_eq!(requests("1", "6m0s"), None, "something is left");
+    assert_eq!(seconds(&[("x-ratelimit-reset-requests", "6m0s")]), None, "nothing is known");
+    let both = [
+        ("x-ratelimit-remaining-requests", "0"),
+        ("x-ratelimit-reset-requests", "2s"),
+        ("x-ratelimit-remaining-tokens", "0"),
+        ("x-ratelimit-reset-tokens", "9s"),
+    ];
+    assert_eq!(seconds(&both), Some(9.0));
+    let passed_on = [
+        ("llm_provider-x-ratelimit-remaining-tokens", "0"),
+        ("llm_provider-x-ratelimit-reset-tokens", "9s"),
+    ];
+    assert_eq!(seconds(&passed_on), Some(9.0));
+    let now = jiff::Timestamp::now().as_second();
+    for time in [(now + 60).to_string(), ((now + 60) * 1000).to_string()] {
+        let wait =
+            seconds(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &time)]).unwrap();
+        assert!((55.0..=60.0).contains(&wait), "{time}: {wait}");
+    }
+    assert_eq!(
+        seconds(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1000000001")]),
+        Some(0.0)
+    );
+}
+
 /// Runs attempts that always fail with this advice; returns the number of attempts and the seconds
 /// that they took on a virtual clock.
 async fn attempts(advice: RetryAdvice) -> (u32, f64) {

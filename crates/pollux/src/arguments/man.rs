@@ -33,6 +33,9 @@ const EXIT_STATUS: Entries = &[
     ("57", "A limit of the budget was reached"),
     ("58", "The answer does not satisfy --output-schema"),
     ("59", "The answer was cut off at the output limit of a model other than Gemini"),
+    ("60", "The quota of the model is used up"),
+    ("61", "The service limited the rate, was overloaded or failed, on all attempts"),
+    ("62", "The service could not be reached"),
     ("125, 127", "Only for sandbox run: the level is not available; the program cannot be started"),
     ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM"),
 ];

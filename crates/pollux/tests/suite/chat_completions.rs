@@ -247,7 +247,7 @@ fn a_server_that_does_not_run_is_named_with_the_remedy() {
     // The system gives this port to no server that asks for a free one.
     let program = program(&stage).env("OPENAI_BASE_URL", "http://127.0.0.1:1");
     let run = program.args(["-m", "openai/m", "-p", "go"]).run();
-    run.assert_code(1);
+    run.assert_code(62);
     let remedy = "and check OPENAI_BASE_URL; behind a proxy, set HTTPS_PROXY.";
     assert!(run.stderr_text().trim_end().ends_with(remedy), "{}", run.report());
 }

@@ -269,18 +269,18 @@ fn exit_54_is_a_session_log_that_cannot_be_begun() {
 }
 
 #[test]
-fn http_errors_exit_with_the_status_in_json_and_1_in_text() {
-    type Scene = (fn() -> ModelReply, usize, i32, &'static str, &'static str);
+fn http_errors_exit_with_the_status_in_json_and_by_their_meaning_in_text() {
+    type Scene = (fn() -> ModelReply, usize, (i32, i32), &'static str, &'static str);
     let table: [Scene; 6] = [
-        (|| errors::bad_request("No such field."), 1, 144, "ApiError", "No such field."),
-        (errors::invalid_key, 1, 144, "ApiError", "API key not valid"),
-        (|| errors::not_found(MODEL), 1, 1, "ModelNotFoundError", "is not found"),
-        (errors::per_day_quota, 1, 173, "TerminalQuotaError", "exceeded your current quota"),
-        (|| errors::plain(429), 3, 173, "RetryableQuotaError", "429"),
-        (errors::internal, 3, 244, "ApiError", "An internal error has occurred."),
+        (|| errors::bad_request("No such field."), 1, (1, 144), "ApiError", "No such field."),
+        (errors::invalid_key, 1, (1, 144), "ApiError", "API key not valid"),
+        (|| errors::not_found(MODEL), 1, (1, 1), "ModelNotFoundError", "is not found"),
+        (errors::per_day_quota, 1, (60, 173), "TerminalQuotaError", "exceeded your current quota"),
+        (|| errors::plain(429), 3, (61, 173), "RetryableQuotaError", "429"),
+        (errors::internal, 3, (61, 244), "ApiError", "An internal error has occurred."),
     ];
-    for (error, requests, code, kind, message) in table {
-        let ending = Ending { codes: (1, code), kind, message };
+    for (error, requests, codes, kind, message) in table {
+        let ending = Ending { codes, kind, message };
         ending.assert(|stage, arguments| {
             stage.home.settings(&json!({"general": {"maxAttempts": 3}}));
             for _ in 0..requests {
@@ -296,7 +296,7 @@ fn http_errors_exit_with_the_status_in_json_and_1_in_text() {
 
 #[test]
 fn a_server_that_cannot_be_reached_is_an_error_like_any_other() {
-    let ending = Ending { codes: (1, 1), kind: "", message: "[API Error: " };
+    let ending = Ending { codes: (62, 1), kind: "", message: "[API Error: " };
     ending.assert(|stage, arguments| {
         stage.home.settings(&json!({"general": {"maxAttempts": 2}}));
         // There is no server on the discard port.

@@ -78,7 +78,7 @@ fn a_canary_hears_nothing_when_the_only_address_is_the_repositorys() {
     let program = stage.alone().env_remove("GEMINI_CLI_TRUST_WORKSPACE");
     let run =
         program.env("HTTPS_PROXY", "http://127.0.0.1:9").args(["-m", MODEL, "-p", "go"]).run();
-    run.assert_code(1);
+    run.assert_code(62);
     assert_eq!(canary.connections(), 0, "{}", run.report());
 }
 

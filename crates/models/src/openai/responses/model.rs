@@ -136,7 +136,7 @@ impl ResponsesModel {
         self.service.check_size(&self.name, tokens, cancel).await?;
         let on_retry = request.on_retry.as_ref();
         let call = self.service.ask_model(PATH, &self.name, body, on_retry, cancel);
-        let response = self.service.open(call).await?;
+        let response = self.service.open(call.within(request.max_attempts)).await?;
         // Some servers load the model only now and choose its context size then.
         self.service.check_size(&self.name, tokens, cancel).await?;
         let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
@@ -157,7 +157,8 @@ impl ResponsesModel {
         self.service.check_size(&self.name, encoded.tokens, cancel).await?;
         let on_retry = request.on_retry.as_ref();
         let call = self.service.ask_model(PATH, &self.name, encoded.body, on_retry, cancel);
-        answer.take_whole(&self.service.ask(call.at_most(JSON_ATTEMPTS)).await?)
+        let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
+        answer.take_whole(&self.service.ask(call).await?)
     }
 }
 

@@ -1,0 +1,203 @@
+//! Choice of the model: by the router before a prompt, and again when a model is not available.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pollux_protocol::{
+    Choice, Event, Measurement, ModelError, ModelErrorKind, PromptOutcome, Question,
+    QuestionChoice, QuestionOutcome, QuestionSubject, SelectContext, Severity,
+};
+
+use super::{AgentLoop, End};
+use crate::chat::Answer;
+use crate::fallback::{self, FallbackMode};
+use crate::prompt_run::PromptRun;
+use crate::routing::{Routed, Routing};
+
+/// Decision of the user about a model that is not available.
+enum Decision {
+    /// The other model answers from now on.
+    ForSession,
+    /// The other model answers this prompt.
+    ForPrompt,
+    /// The same model is asked again.
+    Again,
+}
+
+impl AgentLoop {
+    /// Lets the router decide about the prompt that was added to the conversation.
+    pub(super) async fn route(&mut self, run: &PromptRun<'_>) {
+        let requested = self.requested_model.get();
+        let routing = Routing {
+            options: self.services.routing,
+            models: self.services.models.as_ref(),
+            side_models: self.side_models.as_ref(),
+            requested: &requested,
+            mode: self.services.modes.get(),
+            has_plan: self.instruction.has_plan(),
+        };
+        self.routed = routing.decide(self.conversation.entries(), run).await;
+    }
+
+    /// Selects the model, and reports it if it differs from the previous one.
+    pub(super) async fn choose(&mut self) -> Result<Choice, End> {
+        let started = Instant::now();
+        let context = self.select_context();
+        let mut chosen = self.services.models.select(&context).await;
+        if let (Ok(choice), Some(Routed { reason, .. })) = (&mut chosen, self.routed) {
+            reason.clone_into(&mut choice.reason);
+        }
+        if let Ok(choice) = &mut chosen {
+            let models = self.services.models.as_ref();
+            let other = self.services.fallback.replacement(models, &context, choice).await;
+            *choice = other.unwrap_or_else(|| choice.clone());
+        }
+        let (model, source) = match &chosen {
+            Ok(choice) => (choice.name.clone(), choice.reason.clone()),
+            Err(_) => (context.requested.clone(), "router-exception".to_owned()),
+        };
+        let measure = Measurement::ModelRouting {
+            requested: context.requested,
+            model,
+            source,
+            latency: started.elapsed(),
+            error: chosen.as_ref().err().map(ToString::to_string),
+            mode: self.services.modes.get(),
+        };
+        self.outlet().measure(&measure);
+        let choice = chosen.map_err(PromptOutcome::Failed)?;
+        self.report_model(&choice).await;
+        Ok(choice)
+    }
+
+    /// Reports the model that answers from now on, if it is another one.
+    async fn report_model(&mut self, choice: &Choice) {
+        if self.model.as_ref() != Some(&choice.name) {
+            self.model = Some(choice.name.clone());
+            let (model, reason) = (choice.name.clone(), choice.reason.clone());
+            self.outlet().emit(Event::ModelChanged { model, reason }).await;
+        }
+    }
+
+    /// Returns the facts about the agent that the selection of a model needs.
+    pub(super) fn select_context(&self) -> SelectContext {
+        SelectContext {
+            requested: String::clone(&self.requested_model.get()),
+            mode: self.services.modes.get(),
+            conversation_model: None,
+            tier: self.routed.map(|routed| routed.tier),
+        }
+    }
+
+    /// Chooses the model to ask after a failed request: another one, or the same one again. `None`
+    /// if the failure stands. `tried` has the keys of the models that have failed before.
+    pub(super) async fn fall_back(
+        &mut self,
+        choice: &Choice,
+        answer: &Answer,
+        tried: &mut Vec<String>,
+        run: &PromptRun<'_>,
+    ) -> Result<Option<Choice>, End> {
+        let Err(error) = &answer.end else { return Ok(None) };
+        let is_hooks_model = answer.model != choice.name;
+        if !fallback::is_replaceable(error) || is_hooks_model || run.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let (fallback, key) = (Arc::clone(&self.services.fallback), choice.key());
+        fallback.failed(&key, error);
+        if fallback.mode() == FallbackMode::Never {
+            return Ok(None);
+        }
+        tried.push(key);
+        let Some((name, other)) = self.next_model(choice, error, tried).await else {
+            return Ok(None);
+        };
+        let next = if fallback.mode() == FallbackMode::Chain {
+            other
+        } else {
+            match self.decision(choice, &other, error, run).await? {
+                Some(Decision::ForSession) => {
+                    fallback.accept(choice.key(), name);
+                    other
+                }
+                Some(Decision::ForPrompt) => other,
+                Some(Decision::Again) => {
+                    fallback.restore(&choice.key());
+                    choice.clone()
+                }
+                None => return Ok(None),
+            }
+        };
+        if answer.turn.begun {
+            self.outlet().emit(Event::StreamRestarted).await;
+        }
+        if next.key() != choice.key() {
+            self.report_replacement(choice, &next, error).await;
+        }
+        Ok(Some(next))
+    }
+
+    /// Returns the first model of the chain that may answer instead, with its name in the chain.
+    async fn next_model(
+        &self,
+        choice: &Choice,
+        error: &ModelError,
+        tried: &[String],
+    ) -> Option<(String, Choice)> {
+        // A service that cannot be reached has no other model either.
+        let permits = |other: &Choice| {
+            let is_elsewhere = other.model.service() != choice.model.service();
+            !tried.contains(&other.key()) && (error.kind != ModelErrorKind::Network || is_elsewhere)
+        };
+        let (context, key) = (self.select_context(), choice.key());
+        self.services.fallback.next(self.services.models.as_ref(), &context, &key, permits).await
+    }
+
+    async fn report_replacement(&mut self, before: &Choice, next: &Choice, error: &ModelError) {
+        let measure = Measurement::ModelRouting {
+            requested: String::clone(&self.requested_model.get()),
+            model: next.name.clone(),
+            source: next.reason.clone(),
+            latency: Duration::ZERO,
+            error: None,
+            mode: self.services.modes.get(),
+        };
+        self.outlet().measure(&measure);
+        let (reason, before, after) = (fallback::reason(error), &before.name, &next.name);
+        let text = format!("{before} is not available: {reason}. Continuing with {after}.");
+        self.outlet().emit(Event::Notice { severity: Severity::Warning, text }).await;
+        self.report_model(next).await;
+    }
+
+    /// Asks the user; `None` if the work ends here.
+    async fn decision(
+        &self,
+        choice: &Choice,
+        other: &Choice,
+        error: &ModelError,
+        run: &PromptRun<'_>,
+    ) -> Result<Option<Decision>, End> {
+        let (before, after) = (&choice.name, &other.name);
+        let details = error.message.lines().next().unwrap_or_default();
+        let reason = fallback::reason(error);
+        let text = format!("{before} is not available: {reason}.\n{details}");
+        let choices = QuestionChoice::options([
+            format!("Use {after} for this session"),
+            format!("Use {after} for this prompt"),
+            format!("Try {before} again"),
+            "Stop".to_owned(),
+        ]);
+        let subject = QuestionSubject::Request { text };
+        let question = Question::new(self.outlet().origin(), subject, choices, None);
+        let asked = self.services.operator.ask(question);
+        let Some(reply) = run.cancel.run_until_cancelled(asked).await else {
+            return Err(PromptOutcome::Cancelled.into());
+        };
+        Ok(match reply.outcome {
+            QuestionOutcome::Option(0) => Some(Decision::ForSession),
+            QuestionOutcome::Option(1) => Some(Decision::ForPrompt),
+            QuestionOutcome::Option(2) => Some(Decision::Again),
+            _ => None,
+        })
+    }
+}
