@@ -62,7 +62,7 @@ pub use pollux_mcp::{
     Authorization, OAuthError, Probed, ProbedStep, ServerConfig, SignInUser, Unreachable,
 };
 pub use pollux_models::catalog::model_names;
-pub use pollux_models::{ReplaySource, SignInReport, SignInWay};
+pub use pollux_models::{Fault, Probe, ReplaySource, SignInReport, SignInWay};
 pub use preview::PromptPreview;
 pub use rules::{problem_notices, unknown_tools};
 pub use servers::{Configured, Enablement, StartPermission};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pollux_agent::{FallbackMode, FallbackOptions, RoutingOptions};
 use pollux_config::{Loaded, Places, Settings, names as variables};
-use pollux_models::ModelsOptions;
 use pollux_models::local::{self, LocalServer};
+use pollux_models::{ModelsOptions, Probe};
 use pollux_net::RequestTrace;
 use pollux_protocol::{ModelListing, Models, SessionFailure, SessionRequest};
 
@@ -49,6 +49,11 @@ impl Setup {
     /// this machine.
     pub async fn available_models(&self) -> Vec<ModelListing> {
         pollux_models::list(&self.models_options()).await
+    }
+
+    /// Tests the connection to the service that a run would use; `None` if there is none.
+    pub async fn probe_service(&self) -> Option<Probe> {
+        pollux_models::probe(&self.models_options()).await
     }
 
     /// Returns the model servers on this machine.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pollux_config::{AuthType, select_auth_type};
+use pollux_net::ClientOptions;
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
 use crate::auth::{self, SignInContext, SignInReport};
@@ -12,6 +13,7 @@ use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
 use crate::prices::PriceBook;
+use crate::probe::{self, Probe};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
 use crate::route::{Defaults, Route, route};
@@ -27,7 +29,7 @@ use crate::wiring::Wiring;
 /// file, as in Gemini CLI), [`ModelErrorKind::Config`] for a wrong base URL or proxy,
 /// [`ModelErrorKind::Replay`] for a recording that cannot be read or written.
 pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> {
-    let configs = Arc::new(ModelConfigs::new(options.settings.value("modelConfigs")));
+    let configs = Arc::new(ModelConfigs::of(&options.settings));
     let source = match &options.replay {
         Some(ReplaySource::Text(text)) => Source::Replay(Arc::new(Replay::from_text(text, true)?)),
         Some(ReplaySource::File { path, strict }) => {
@@ -49,7 +51,7 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
 /// Returns the models that are available with the present credentials, and those of servers on this
 /// machine. No request leaves this machine. Also for a configuration for which [`assemble`] fails.
 pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
-    let configs = Arc::new(ModelConfigs::new(options.settings.value("modelConfigs")));
+    let configs = Arc::new(ModelConfigs::of(&options.settings));
     let services = Services::new(Wiring::new(options), configs, sign_in(options));
     // An unreadable table is reported when a money limit needs it.
     let own = options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
@@ -60,7 +62,7 @@ pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
 /// the model name does not belong to a vendor other than Gemini. [`assemble`] fails in this case;
 /// [`local::discover`](crate::local::discover) searches for local servers that could be used.
 pub fn is_undecided(options: &ModelsOptions) -> bool {
-    let configs = ModelConfigs::new(options.settings.value("modelConfigs"));
+    let configs = ModelConfigs::of(&options.settings);
     let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
     options.replay.is_none()
         && default_vendor(options).is_none()
@@ -72,7 +74,7 @@ pub fn is_undecided(options: &ModelsOptions) -> bool {
 pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
     let SignInContext { settings, environment, .. } = &sign_in(options);
     let notice = auth::replacement_notice(settings, environment)?;
-    let configs = ModelConfigs::new(options.settings.value("modelConfigs"));
+    let configs = ModelConfigs::of(&options.settings);
     let startup = route(&options.startup_model, &configs, &defaults(options));
     (options.replay.is_none() && startup.is_gemini_api()).then_some(notice)
 }
@@ -80,6 +82,35 @@ pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
 /// Explains which sign-in a run uses, and why not another one.
 pub async fn sign_in_report(options: &ModelsOptions) -> SignInReport {
     auth::report(&sign_in(options), default_vendor(options)).await
+}
+
+/// Tests the connection to the service that a run would use. `None` if no service is configured, or
+/// if it is a server on this machine that is searched for.
+pub async fn probe(options: &ModelsOptions) -> Option<Probe> {
+    if is_undecided(options) {
+        return None;
+    }
+    let configs = Arc::new(ModelConfigs::of(&options.settings));
+    let services = Services::new(Wiring::new(options), Arc::clone(&configs), sign_in(options));
+    let Route::Vendor { id, .. } = route(&options.startup_model, &configs, &defaults(options))
+    else {
+        return None;
+    };
+    let vendor = catalog::vendor(id).ok()?;
+    let lookup = |name: &str| options.environment.get(name).map(str::to_owned);
+    match services.connection(vendor.clone(), None) {
+        Ok(connection) => {
+            Some(probe::probe(&connection, &ClientOptions::from_environment(&lookup)).await)
+        }
+        Err(error) => Some(Probe {
+            service: vendor.name.clone(),
+            address: vendor.base_url.clone(),
+            proxy: None,
+            duration: std::time::Duration::ZERO,
+            clock_ahead: None,
+            fault: Some(probe::unusable(&error)),
+        }),
+    }
 }
 
 /// Performs the checks of Gemini CLI before a replay: a sign-in must be chosen, and if it requires

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
-use pollux_protocol::{ModelError, ModelErrorKind};
+use pollux_protocol::{ModelError, ModelErrorKind, spelling};
 use serde::Deserialize;
 
 use crate::names;
@@ -313,6 +313,16 @@ impl Vendor {
         self.short_names.contains_key(model)
             || self.models.keys().any(|pattern| matches(pattern, model))
     }
+}
+
+/// Returns the question whether another model of the vendor was meant; empty if no name is similar.
+pub(crate) fn suggestion(id: &str, model: &str) -> String {
+    let Some(vendor) = vendor(id).ok().filter(|vendor| !vendor.knows(model)) else {
+        return String::new();
+    };
+    let names = vendor.short_names.keys().chain(vendor.models.keys()).map(String::as_str);
+    let meant = spelling::nearest(model, names.filter(|name| !name.contains('*')));
+    meant.map(|name| format!("Did you mean {}? ", vendor.full_name(name))).unwrap_or_default()
 }
 
 /// Returns the ids of all vendors.

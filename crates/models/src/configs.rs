@@ -5,13 +5,17 @@
 //! when it is used.
 
 use indexmap::IndexMap;
+use pollux_config::Settings;
 use pollux_protocol::{ModelError, ModelErrorKind};
 use serde_json::{Map, Value};
 
 mod overrides;
 mod purpose;
+mod roles;
+mod tables;
 
 pub use purpose::Purpose;
+pub(crate) use tables::ModelTables;
 
 use overrides::Override;
 
@@ -65,6 +69,8 @@ pub struct Resolved {
 pub struct ModelConfigs {
     aliases: IndexMap<String, Value>,
     overrides: Vec<Override>,
+    /// Tables that replace the built-in ones.
+    tables: ModelTables,
 }
 
 impl ModelConfigs {
@@ -86,7 +92,31 @@ impl ModelConfigs {
         let custom = list(lookup("customOverrides"));
         let overrides =
             own.into_iter().chain(custom).flatten().filter_map(|value| Override::read(&value));
-        Self { aliases, overrides: overrides.collect() }
+        let tables = ModelTables::default();
+        Self { aliases, overrides: overrides.collect(), tables }
+    }
+
+    /// Creates the configurations of these settings, with the user's own tables of models if
+    /// `experimental.dynamicModelConfiguration` is on.
+    pub fn of(settings: &Settings) -> Self {
+        let setting = settings.value("modelConfigs");
+        let is_dynamic = settings.boolean("experimental.dynamicModelConfiguration");
+        let mut configs = Self::new(setting);
+        roles::assign(&mut configs.aliases, settings.value("pollux.roles"));
+        match setting.filter(|_| is_dynamic) {
+            Some(setting) => configs.with_tables(setting),
+            None => configs,
+        }
+    }
+
+    /// Returns the configurations with the tables of the `modelConfigs` setting.
+    pub(crate) fn with_tables(self, setting: &Value) -> Self {
+        Self { tables: ModelTables::read(setting), ..self }
+    }
+
+    /// Returns the tables that replace the built-in ones.
+    pub(crate) fn tables(&self) -> &ModelTables {
+        &self.tables
     }
 
     /// True if there is a configuration of exactly this name.

@@ -20,6 +20,7 @@
 //! | `body`, `json_answer`, `surrogates` | shared: bodies, JSON responses, bad characters |
 //! | `answer_stream`, `thoughts`, `call_arguments`, `tool_output` | shared: streams of events, pieces of responses, results |
 //! | `tool_schema`, `tool_names`, `declarations` | tools in the form that a dialect accepts |
+//! | `probe` | test connection to the service that a run would use |
 //! | `replay`, `record` | models from a recording, and the recording of models |
 //! | `refusal` | error responses of services, in neutral terms |
 //! | `failure` | network failures, as typed errors with a remedy |
@@ -52,6 +53,7 @@ pub mod names;
 mod openai;
 mod options;
 mod prices;
+mod probe;
 mod record;
 mod refusal;
 mod replay;
@@ -66,12 +68,15 @@ mod vertex;
 mod wiring;
 
 pub use anthropic::decode_messages_stream;
-pub use assemble::{assemble, is_undecided, list, sign_in_notice, sign_in_report, undecided};
+pub use assemble::{
+    assemble, is_undecided, list, probe, sign_in_notice, sign_in_report, undecided,
+};
 pub use auth::{GOOGLE_SIGN_IN, SignInReport, SignInWay, write_google_sign_in};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};
 pub use options::{ModelsOptions, ReplaySource};
 pub use prices::{PriceBook, PriceTable, PricesError};
+pub use probe::{Fault, Probe};
 pub use record::ResponseRecorder;
 pub use replay::Replay;
 pub use tool_schema::{Compiled, ToolDialect, Unusable, compile};

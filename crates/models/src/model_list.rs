@@ -93,7 +93,8 @@ impl ModelList {
     /// Returns the name of the model of a tier; `None` for a name that stands for one model.
     fn of_tier(&self, requested: &str, tier: ModelTier) -> Option<String> {
         let (prefix, name) = self.automatic(requested)?;
-        Some(format!("{prefix}{}", names::of_tier(name, tier)))
+        let own = self.configs.tables().of_tier(name, tier);
+        Some(format!("{prefix}{}", own.unwrap_or_else(|| names::of_tier(name, tier))))
     }
 
     fn recorded(&self, replay: &Arc<Replay>, alias: &str) -> Result<BuiltModel, ModelError> {
@@ -153,7 +154,9 @@ impl Models for ModelList {
 
     fn substitutes(&self, requested: &str, model: &str) -> Vec<String> {
         let prefix = vendor_prefix(requested);
-        names::substitutes(model).iter().map(|name| format!("{prefix}{name}")).collect()
+        let own = self.configs.tables().chain(model);
+        let names = own.unwrap_or_else(|| names::substitutes(model).to_vec());
+        names.into_iter().map(|name| format!("{prefix}{name}")).collect()
     }
 
     /// Returns the list of models. A recording has no list: it responds under every name.

@@ -103,9 +103,11 @@ pub(crate) fn side_model<'a>(
 }
 
 /// Returns the name by which the configuration of a requested model is looked up.
-pub(crate) fn alias<'a>(requested: &'a str, configs: &ModelConfigs) -> &'a str {
+pub(crate) fn alias<'a>(requested: &'a str, configs: &'a ModelConfigs) -> &'a str {
     let requested = requested.trim();
-    if configs.knows(requested) && !names::is_auto(requested) {
+    if let Some(target) = configs.tables().resolve(requested) {
+        target
+    } else if configs.knows(requested) && !names::is_auto(requested) {
         requested
     } else {
         names::resolve(requested)
@@ -160,6 +162,20 @@ mod tests {
             ("tunedModels/x", GEMINI, true, "gemini tunedModels/x"),
         ] {
             assert_eq!(shown(requested, default, has_openai), expected, "{requested}");
+        }
+    }
+
+    #[test]
+    fn the_tables_of_the_user_come_first() {
+        let setting = json!({"modelIdResolutions": {"pro": {"default": "gemini-2.5-pro"}}});
+        let built_in = ModelConfigs::new(Some(&setting));
+        let own = built_in.clone().with_tables(&setting);
+        for (configs, expected) in [(built_in, "gemini-3.1-pro-preview"), (own, "gemini-2.5-pro")] {
+            let Route::Vendor { name, .. } = route("pro", &configs, &defaults(GEMINI, false))
+            else {
+                panic!("a vendor")
+            };
+            assert_eq!(name.as_deref(), Some(expected));
         }
     }
 

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::auth::{self, SignInContext};
 use crate::catalog::{self, Family, SignIn, Vendor};
-use crate::configs::ModelConfigs;
+use crate::configs::{ModelConfigs, ModelTables};
 use crate::dialect::{BuiltModel, Connection, DialectClient};
 use crate::endpoint::{Endpoint, custom_address, dialect};
 use crate::local::{self, LocalModel, LocalServer, ServerKind};
@@ -112,7 +112,7 @@ impl Services {
         };
         let all = catalog::all().iter().filter(signed_in);
         let mut listed: Vec<ModelListing> =
-            all.flat_map(|vendor| vendor_models(vendor, prices)).collect();
+            all.flat_map(|vendor| vendor_models(vendor, prices, self.configs.tables())).collect();
         if self.check_enforced(&Route::Local(String::new())).is_ok() {
             let servers = local::discover(&local::ports(&self.sign_in.environment)).await;
             listed.extend(server_models(&servers, prices));
@@ -172,18 +172,32 @@ impl Services {
         if let Some(client) = clients.get(key) {
             return Ok(Arc::clone(client));
         }
-        let mut vendor = vendor.clone();
+        let wanted = dialect(vendor, &self.sign_in.environment)?;
+        let (_, open) = DIALECTS
+            .iter()
+            .find(|(dialect, _)| *dialect == wanted)
+            .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
+        let client = open(self.connection(vendor.clone(), server)?);
+        clients.insert(key.to_owned(), Arc::clone(&client));
+        Ok(client)
+    }
+
+    /// Returns the connection to a service, without using the network.
+    ///
+    /// # Errors
+    /// [`ModelErrorKind::Auth`] without credentials, [`ModelErrorKind::Config`] for a wrong address
+    /// or proxy.
+    pub(crate) fn connection(
+        &self,
+        mut vendor: Vendor,
+        server: Option<LocalServer>,
+    ) -> Result<Connection, ModelError> {
         if let Some(server) = &server {
             vendor.base_url = server.base_url();
         }
         if vendor.sign_in == SignIn::Vertex {
             vertex::place(&mut vendor, &self.sign_in);
         }
-        let wanted = dialect(&vendor, &self.sign_in.environment)?;
-        let (_, open) = DIALECTS
-            .iter()
-            .find(|(dialect, _)| *dialect == wanted)
-            .ok_or_else(|| ModelError::new(ModelErrorKind::Config, "The dialect is not known."))?;
         let authoriser = auth::authoriser(&vendor, &self.sign_in)?;
         // Messages name the variable that matters.
         if let Some(variable) = auth::used_variable(&vendor, &self.sign_in.environment) {
@@ -195,7 +209,7 @@ impl Services {
         auth::check_address(&vendor, &endpoint, &self.sign_in.environment)?;
         let direct = endpoint.is_loopback() && vendor.dialect == local::DIALECT;
         let exchange = self.wiring.exchange(endpoint.base(), direct, authoriser)?;
-        let client = open(Connection {
+        Ok(Connection {
             vendor,
             endpoint,
             user_agent: user_agent.clone(),
@@ -204,18 +218,25 @@ impl Services {
             content: *content,
             project: auth::project(&self.sign_in.environment),
             server,
-        });
-        clients.insert(key.to_owned(), Arc::clone(&client));
-        Ok(client)
+        })
     }
 }
 
 /// Returns the models of a vendor that its entry or the price table names.
-fn vendor_models(vendor: &'static Vendor, prices: &PriceBook) -> Vec<ModelListing> {
+fn vendor_models(
+    vendor: &'static Vendor,
+    prices: &PriceBook,
+    tables: &ModelTables,
+) -> Vec<ModelListing> {
     let billed = vendor.price_list();
     let known = vendor.models.keys().map(String::as_str).filter(|name| !name.contains('*'));
     let mut seen = HashSet::new();
-    let names = known.chain(prices.names(billed)).filter(|name| seen.insert(*name));
+    // The user's own tables are about the models of the Gemini family.
+    let own = tables.listed().filter(|_| vendor.family == Family::Gemini);
+    let is_hidden =
+        |name: &&str| vendor.family == Family::Gemini && tables.is_listed(name) == Some(false);
+    let names = known.chain(prices.names(billed)).chain(own);
+    let names = names.filter(|name| !is_hidden(name) && seen.insert(*name));
     let listing = |name: &str| {
         let facts = vendor.facts(name);
         let limits = match vendor.family {

@@ -9,6 +9,7 @@ mod arguments;
 mod auth;
 mod config;
 mod demo;
+mod doctor;
 mod editor;
 mod exit;
 mod headless;
@@ -61,6 +62,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Demo(arguments) => program::demo(process, &arguments),
         Subcommand::Auth(arguments) => program::auth(&process, &arguments),
         Subcommand::Config(arguments) => config::run(&process, &arguments),
+        Subcommand::Doctor(arguments) => program::doctor(&process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
         Subcommand::Mcp(arguments) => program::mcp(process, &arguments),
         Subcommand::Models(arguments) => program::models(process, arguments),

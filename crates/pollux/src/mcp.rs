@@ -22,6 +22,8 @@ mod serve;
 mod show;
 mod trial;
 
+pub(crate) use show::check_servers;
+
 /// Result of a verb.
 struct Answer {
     /// Text for standard output, without the last line end.

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, AuthArguments, DemoArguments, McpArguments, McpVerb, ModelsArguments,
-    PolicyArguments, PromptArguments, SandboxArguments, SkillsArguments,
+    Arguments, AuthArguments, DemoArguments, DoctorArguments, McpArguments, McpVerb,
+    ModelsArguments, PolicyArguments, PromptArguments, SandboxArguments, SkillsArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -44,6 +44,14 @@ pub(crate) fn models(process: Process, arguments: ModelsArguments) -> ExitCode {
             Ok(text) => print(&text, 0).await,
             Err(failure) => fail(None, &failure, None).await,
         }
+    })
+}
+
+/// Runs `doctor`: checks what a run needs.
+pub(crate) fn doctor(process: &Process, arguments: &DoctorArguments) -> ExitCode {
+    in_runtime(async move {
+        let (text, code) = crate::doctor::answer(process, arguments).await;
+        print(&text, code).await
     })
 }
 

@@ -31,6 +31,7 @@ mod suite {
     mod dialects;
     mod discovered;
     mod docs;
+    mod doctor;
     #[cfg(target_os = "linux")]
     mod environment_files;
     mod exit_codes;

@@ -63,6 +63,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('demo', 'demo', [CompletionResultType]::ParameterValue, 'Show the agent at work on a sample project, with a recorded model: no key, no network')
             [CompletionResult]::new('auth', 'auth', [CompletionResultType]::ParameterValue, 'Show which sign-in is used, and sign in to Google')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the connection, keys, servers and state, and name the culprit')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)')
@@ -175,6 +176,12 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The user''s file, ~/.gemini/settings.json (the default)')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'The project''s file, .gemini/settings.json')
             [CompletionResult]::new('--system', '--system', [CompletionResultType]::ParameterName, 'The system''s file, which overrides all others')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;doctor' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')

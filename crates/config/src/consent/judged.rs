@@ -111,7 +111,9 @@ pub(crate) const TABLE: &[(&str, Judgement)] = &[
     ("policyPaths", Asked(LOOSENS)),
     ("pollux", Asked(LOOSENS)),
     ("pollux.budget", IfChanged(SPENDS)),
-    // This setting never takes effect in a project's file, so there is nothing to consent to.
+    // These settings never take effect in a project's file, so there is nothing to consent to.
+    ("pollux.fallback", Free),
+    ("pollux.roles", Free),
     ("pollux.safetyCheckers", Free),
     ("pollux.compression.timeout", Free),
     ("pollux.shell.timeout", Free),

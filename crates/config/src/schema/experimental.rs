@@ -33,7 +33,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("experimental.taskTracker", false, "Offers the task tools.").restart(),
     boolean("experimental.modelSteering", false, "Sends user hints to the model while it works."),
     boolean("experimental.directWebFetch", false, "Fetches pages without a model.").restart(),
-    boolean("experimental.dynamicModelConfiguration", false, "Lets `modelConfigs` replace the built-in tables of models.").restart().idle(),
+    boolean("experimental.dynamicModelConfiguration", false, "Lets `modelConfigs` replace the built-in tables of models.").restart(),
     boolean("experimental.gemmaModelRouter.enabled", false, "Routes with a local Gemma.").restart().idle(),
     boolean("experimental.gemmaModelRouter.autoStartServer", false, "Starts the local Gemma.").restart().idle(),
     text("experimental.gemmaModelRouter.binaryPath", "", "Program that runs the local Gemma; only the user's own settings file can set it.").restart().not_project().idle(),

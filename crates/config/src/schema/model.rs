@@ -22,8 +22,8 @@ pub(super) static TABLE: &[Setting] = &[
     object("modelConfigs.customAliases", &SettingKind::Anything, "Named model configurations in addition to the built-in ones."),
     list("modelConfigs.customOverrides", &SettingKind::Anything, "Overrides of configurations in addition to the built-in ones."),
     unset("modelConfigs.overrides", SettingKind::List(&SettingKind::Anything), "Overrides of configurations; replaces the built-in ones."),
-    unset("modelConfigs.modelDefinitions", SettingKind::Map(&SettingKind::Record(&records::MODEL)), "Definitions of models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
-    unset("modelConfigs.modelIdResolutions", RESOLUTIONS, "Mapping of names to models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
-    unset("modelConfigs.classifierIdResolutions", RESOLUTIONS, "Mapping of a classifier's answers to models.").restart().idle(),
-    unset("modelConfigs.modelChains", SettingKind::Map(&SettingKind::List(&SettingKind::OBJECT)), "Fallback models, with `experimental.dynamicModelConfiguration`.").restart().idle(),
+    unset("modelConfigs.modelDefinitions", SettingKind::Map(&SettingKind::Record(&records::MODEL)), "Definitions of models, with `experimental.dynamicModelConfiguration`.").restart().not_project(),
+    unset("modelConfigs.modelIdResolutions", RESOLUTIONS, "Mapping of names to models, with `experimental.dynamicModelConfiguration`.").restart().not_project(),
+    unset("modelConfigs.classifierIdResolutions", RESOLUTIONS, "Mapping of a classifier's answers to models, with `experimental.dynamicModelConfiguration`.").restart().not_project(),
+    unset("modelConfigs.modelChains", SettingKind::Map(&SettingKind::List(&SettingKind::OBJECT)), "Fallback models, with `experimental.dynamicModelConfiguration`.").restart().not_project(),
 ];

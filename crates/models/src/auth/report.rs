@@ -127,7 +127,7 @@ async fn google(
     }
     let checked = catalog::vendor(vendor).and_then(|vendor| authoriser(vendor, &alone));
     if let Err(error) = checked {
-        way.reason = Some(first_line(&error.message));
+        way.reason = Some(on_one_line(&error.message));
         return way;
     }
     match credentials(context, method, is_used).await {
@@ -182,7 +182,7 @@ async fn credentials(
     setup.uses_metadata &= is_used || setup.is_metadata_named;
     match find(&setup).await {
         Ok(source) => Ok(Some(described(&source))),
-        Err(error) => Err(first_line(&error.to_string())),
+        Err(error) => Err(on_one_line(&error.to_string())),
     }
 }
 
@@ -218,6 +218,7 @@ fn other(context: &SignInContext, vendor: &Vendor) -> SignInWay {
     }
 }
 
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
+/// Returns a message whose lines follow each other on one line: each of them may name a remedy.
+fn on_one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }

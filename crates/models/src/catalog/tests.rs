@@ -102,3 +102,16 @@ fn the_first_pattern_counts() {
     assert_eq!(vendor.facts("something"), ModelFacts::default());
     assert!(super::vendor("nobody").unwrap_err().message.contains("openrouter"));
 }
+
+#[test]
+fn a_mistyped_name_is_corrected() {
+    for (id, name, expected) in [
+        (GEMINI, "gemini-2.5-por", "Did you mean gemini-2.5-pro? "),
+        (GEMINI, "gemini-2.5-pro", ""),
+        (GEMINI, "mine", ""),
+        ("anthropic", "sonet", "Did you mean anthropic/sonnet? "),
+        ("nobody", "x", ""),
+    ] {
+        assert_eq!(suggestion(id, name), expected, "{id} {name}");
+    }
+}

@@ -3,7 +3,7 @@
 use pollux_net::StatusError;
 
 use crate::auth::KEY_PAGE;
-use crate::catalog::{SignIn, Vendor};
+use crate::catalog::{self, GEMINI, SignIn, Vendor};
 use crate::failure::RefusalReader;
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 
@@ -98,8 +98,9 @@ impl RefusalReader for GoogleRefusals {
         match &refusal.kind {
             Kind::NotFound => {
                 format!(
-                    "{which} does not exist{} for this key. Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too.",
-                    self.place()
+                    "{which} does not exist{} for this key. {}Choose another with --model (GET /v1beta/models lists the available models); if GOOGLE_GEMINI_BASE_URL is set, check that address too.",
+                    self.place(),
+                    catalog::suggestion(GEMINI, model)
                 )
             }
             Kind::Verification { link: Some(link) } => {

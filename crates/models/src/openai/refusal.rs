@@ -11,6 +11,7 @@ use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::catalog;
 use crate::dialect::Connection;
 use crate::failure::{self, RefusalReader};
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, parse_duration};
@@ -55,10 +56,11 @@ impl RefusalReader for Refusals {
         let Self { id, name, address, .. } = self;
         match &refusal.kind {
             Kind::NotFound => {
+                let meant = catalog::suggestion(id, model);
                 let which =
                     if model.is_empty() { "The model".to_owned() } else { format!("\"{model}\"") };
                 format!(
-                    "{which} does not exist at {name} for this key. Choose another with --model {id}/NAME (GET /models lists the available models), or check {address}."
+                    "{which} does not exist at {name} for this key. {meant}Choose another with --model {id}/NAME (GET /models lists the available models), or check {address}."
                 )
             }
             Kind::Permission => {

@@ -69,8 +69,7 @@ pub(super) const GROUPS: &[Group] = &[
 ];
 
 /// Planned subcommands of Pollux, with their verbs.
-const RESERVED: &[(&str, &[&str])] =
-    &[("undo", &[]), ("sessions", &["list"]), ("rewind", &[]), ("doctor", &[])];
+const RESERVED: &[(&str, &[&str])] = &[("undo", &[]), ("sessions", &["list"]), ("rewind", &[])];
 
 /// Returns the message for a feature that is not available yet, with a final line end. `what`
 /// begins with a capital letter.

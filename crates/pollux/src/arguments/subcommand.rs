@@ -24,6 +24,7 @@ use super::auth::AuthArguments;
 use super::completions::CompletionsArguments;
 use super::config::ConfigArguments;
 use super::demo::DemoArguments;
+use super::doctor::DoctorArguments;
 use super::hooks::HooksArguments;
 use super::line::{Line, Table};
 use super::mcp::{self, McpArguments};
@@ -41,6 +42,7 @@ pub(crate) enum Subcommand {
     Demo(DemoArguments),
     Auth(AuthArguments),
     Config(ConfigArguments),
+    Doctor(DoctorArguments),
     Hooks(HooksArguments),
     Mcp(McpArguments),
     Models(ModelsArguments),

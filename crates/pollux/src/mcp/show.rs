@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Answer;
 use super::change::named;
 use super::found::{Finding, FoundServer, found};
+use crate::doctor::Check;
 use crate::exit::Failure;
 
 /// Time limit of an attempt to connect, if the entry sets none.
@@ -50,6 +51,24 @@ pub(super) async fn list(setup: &Setup) -> Answer {
             .join("\n")
     };
     Answer { text, json: json!({ "servers": items }), notes, code: 0 }
+}
+
+/// Connects to all servers that may start, and reports those that fail.
+pub(crate) async fn check_servers(setup: &Setup) -> Vec<Check> {
+    let servers = found(setup);
+    let may_start = |server: &&FoundServer| matches!(server.finding, Finding::Open(_));
+    let servers: Vec<&FoundServer> = servers.iter().filter(may_start).collect();
+    let states = join_all(servers.iter().map(|server| reach(setup, server))).await;
+    let failed = servers.iter().zip(&states).filter_map(|(server, state)| {
+        let reason = state.reason.as_ref()?;
+        let detail = format!("{}: {reason}", server.name);
+        Some(Check::warning("MCP server", detail, "Run mcp test SERVER for the details."))
+    });
+    let failed: Vec<Check> = failed.collect();
+    if failed.is_empty() && !servers.is_empty() {
+        return vec![Check::ok("MCP servers", format!("{} connect", servers.len()))];
+    }
+    failed
 }
 
 async fn reach(setup: &Setup, server: &FoundServer) -> Reached {

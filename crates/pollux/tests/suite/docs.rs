@@ -222,6 +222,7 @@ impl Desk {
         server.route("/v1/chat/completions", move |_| reply().status(200, events.clone()));
         let models = json!({"object": "list", "data": [{"id": "m", "object": "model"}]});
         server.route("/v1/models", move |_| reply().status(200, models.clone()));
+        server.route("/v1beta/models", |_| reply().status(200, json!({"models": []})));
         home.project_file("README.md", "# Sample\n");
         home.project_file("src/main.rs", "fn main() {}\n");
         home.project_file("findings.json", "{\"type\": \"object\"}\n");

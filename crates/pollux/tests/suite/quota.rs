@@ -1,11 +1,13 @@
 //! The quota matrix: for each way in which a service refuses work, the number of attempts, the
 //! waits, the models on the wire, and the exit codes.
 
+#![expect(clippy::print_stdout, reason = "the matrix is shown with --nocapture")]
+
 use std::time::{Duration, Instant};
 
 use pollux_testkit::{ModelReply, errors, reply};
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stage::{SOON, Stage, terminal_result};
 
@@ -242,7 +244,7 @@ fn plan_mode_uses_the_strongest_model_and_a_classifier_is_asked_only_if_wanted()
         run.assert_code(0);
         assert_eq!(on_the_wire(&stage), expected, "{score}");
         let roles = &run.json()["stats"]["models"]["gemini-3.5-flash-lite"]["roles"];
-        assert_eq!(roles["utility_router"]["totalRequests"] == Value::from(1), on, "{roles}");
+        assert_eq!(roles["utility_router"]["totalRequests"] == 1, on, "{roles}");
     }
     let stage = Stage::with([reply().text("ok")]);
     stage.home.settings(&json!({"pollux": {"routing": {"classifier": true}}}));
