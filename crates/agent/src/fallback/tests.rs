@@ -74,7 +74,7 @@ async fn the_next_model_of_the_chain_is_used() {
     tokio::time::advance(RATE_LIMIT_OUTAGE).await;
     assert_eq!(next(&own, &models, "a").await.unwrap(), "c", "after a minute");
     own.failed("/c", &error(ModelErrorKind::Quota, Some(VendorLimit::PerDay)));
-    tokio::time::advance(Duration::from_secs(86_400)).await;
+    tokio::time::advance(Duration::from_hours(24)).await;
     assert_eq!(next(&own, &models, "a").await, None, "for the session");
     // Without a chain of the user, that of the models.
     let models = WithSubstitutes(models);
