@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `agents` | definitions of subagents |
 //! | `skills` | agent skills: instructions for certain tasks, with files that belong to them |
 //! | `archive` | extraction of archives within bounds |
 //! | `git` | copies of repositories |
@@ -14,6 +15,7 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod agents;
 mod archive;
 mod error;
 mod git;

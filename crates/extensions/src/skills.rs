@@ -18,6 +18,7 @@ mod skill;
 mod source;
 mod tool;
 
+pub(crate) use front_matter::parts;
 pub use front_matter::{FrontMatter, FrontMatterError, front_matter};
 pub use install::{Installed, SkillFolder};
 pub use set::{SkillPlaces, SkillSet};

@@ -12,6 +12,7 @@ mod model_stream;
 
 targets! {
     acp_messages,
+    agent_file,
     at_path_tokens,
     chat_stream,
     citations,

@@ -23,6 +23,7 @@ macro_rules! targets {
 
 targets! {
     acp_messages,
+    agent_file,
     at_path_tokens,
     chat_stream,
     citations,

@@ -42,7 +42,7 @@ pub use facts::{ConfinementFacts, Facts};
 pub use file::{PolicyFile, read};
 pub use judgement::{Judgement, PartJudgement, PolicyVerdict};
 pub use lint::{RuleReach, rule_reach};
-pub use names::renamed;
+pub use names::{is_tool_name, renamed};
 pub use policy::Policy;
 pub use prefix::Prefix;
 pub use problem::{Problem, ProblemKind};

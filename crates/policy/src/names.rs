@@ -37,6 +37,9 @@ pub(crate) const INVOKE_AGENT: &str = "invoke_agent";
 /// Argument of [`INVOKE_AGENT`] that names the agent.
 pub(crate) const AGENT_ARGUMENT: &str = "agent_name";
 
+/// Names of [`KNOWN`] that are agents, not tools.
+const AGENTS: [&str; 2] = ["cli_help", "codebase_investigator"];
+
 /// Names that rules may use.
 pub(crate) const KNOWN: &[&str] = &[
     "activate_skill",
@@ -84,4 +87,10 @@ pub fn renamed(name: &str) -> Option<&'static str> {
 pub(crate) fn current_name(name: &str) -> &str {
     let of_class = || CLASSES.iter().find(|(class, _)| *class == name).map(|(_, tool)| *tool);
     renamed(name).or_else(of_class).unwrap_or(name)
+}
+
+/// True if this is the name of a tool, now or in an older version.
+pub fn is_tool_name(name: &str) -> bool {
+    let current = renamed(name).unwrap_or(name);
+    KNOWN.contains(&current) && !AGENTS.contains(&current) || name.starts_with(DISCOVERED)
 }

@@ -75,8 +75,11 @@ pub fn front_matter(text: &str) -> Result<(FrontMatter, &str), FrontMatterError>
     Ok((FrontMatter { name, description }, body))
 }
 
-/// Separates front matter and body.
-fn parts(text: &str) -> Result<(&str, &str), FrontMatterError> {
+/// Separates front matter and body, which has no blanks around it.
+///
+/// # Errors
+/// [`FrontMatterError::Missing`], [`FrontMatterError::Unclosed`].
+pub(crate) fn parts(text: &str) -> Result<(&str, &str), FrontMatterError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.split_inclusive('\n');
     let first = lines.next().unwrap_or_default();

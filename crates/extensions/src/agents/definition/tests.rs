@@ -1,0 +1,128 @@
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(front: &str) -> Result<AgentDefinition, DefinitionError> {
+    let is_tool = |name: &str| ["read_file", "glob"].contains(&name);
+    agent_definition(&format!("---\n{front}\n---\nYou test.\n"), &is_tool)
+}
+
+fn faults(front: &str) -> Vec<String> {
+    match read(front) {
+        Err(DefinitionError::Invalid(faults)) => faults,
+        other => panic!("{front:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn unset_keys_have_the_values_of_gemini_cli() {
+    let agent = read("name: a-1_b\ndescription: D").unwrap();
+    assert_eq!((agent.name.as_str(), agent.description.as_str()), ("a-1_b", "D"));
+    assert_eq!((agent.max_turns, agent.time_limit), (30, Duration::from_mins(10)));
+    assert_eq!((agent.model, agent.temperature, agent.tools), (AgentModel::Inherit, None, None));
+    assert_eq!((agent.instructions.as_str(), agent.query.as_str()), ("You test.", "${query}"));
+}
+
+#[test]
+fn every_key_is_read() {
+    let agent = read(
+        "kind: local\nname: a\ndescription: >\n  One\n  two\ndisplay_name: A B\n\
+         tools: [read_file, 'mcp_*', mcp_s_*, mcp_s_t]\nmodel: flash\ntemperature: 0\n\
+         max_turns: 3\ntimeout_mins: 0.5",
+    );
+    let agent = agent.unwrap();
+    assert_eq!((agent.description.as_str(), agent.shown_name()), ("One two", "A B"));
+    assert_eq!(agent.model, AgentModel::Named("flash".to_owned()));
+    assert_eq!((agent.max_turns, agent.time_limit), (3, Duration::from_secs(30)));
+    assert_eq!(agent.temperature, Some(0.0));
+    for (tool, is_allowed) in
+        [("read_file", true), ("glob", false), ("mcp_x_y", true), ("read_files", false)]
+    {
+        assert_eq!(agent.allows(tool), is_allowed, "{tool}");
+    }
+    assert!(read("name: a\ndescription: D\ntools: ['*']").unwrap().allows("anything"));
+    assert!(!read("name: a\ndescription: D\ntools: []").unwrap().allows("read_file"));
+}
+
+#[test]
+fn each_fault_is_named() {
+    for (front, expected) in [
+        ("description: D", "(Local Agent) name: Required"),
+        ("name: a", "(Local Agent) description: Required"),
+        ("name: A b\ndescription: D", "(Local Agent) name: Name must be a valid slug"),
+        ("name: ''\ndescription: D", "(Local Agent) name: Name must be a valid slug"),
+        ("name: [a]\ndescription: D", "(Local Agent) name: expected text"),
+        ("name: a\ndescription: ' '", "(Local Agent) description: must not be empty"),
+        ("name: a\ndescription: 1", "(Local Agent) description: expected text"),
+        (
+            "name: a\ndescription: D\ntool: [x]",
+            "(Local Agent) Unrecognized key(s) in object: 'tool'",
+        ),
+        ("name: a\ndescription: D\ntools: x", "(Local Agent) tools: expected a list"),
+        ("name: a\ndescription: D\ntools: [1]", "(Local Agent) tools: expected a list"),
+        ("name: a\ndescription: D\ntools: [nosuch]", "(Local Agent) tools.0: Invalid tool name"),
+        ("name: a\ndescription: D\ntools: ['read_*']", "(Local Agent) tools.0: Invalid tool name"),
+        ("name: a\ndescription: D\ntools: ['mcp_a*']", "(Local Agent) tools.0: Invalid tool name"),
+        ("name: a\ndescription: D\nmodel: ''", "(Local Agent) model: must not be empty"),
+        ("name: a\ndescription: D\ntemperature: 3", "(Local Agent) temperature: expected"),
+        ("name: a\ndescription: D\ntemperature: hot", "(Local Agent) temperature: expected"),
+        ("name: a\ndescription: D\nmax_turns: 0", "(Local Agent) max_turns: expected"),
+        ("name: a\ndescription: D\nmax_turns: 1.5", "(Local Agent) max_turns: expected a whole"),
+        ("name: a\ndescription: D\nmax_turns: 1e9", "(Local Agent) max_turns: expected"),
+        ("name: a\ndescription: D\ntimeout_mins: -1", "(Local Agent) timeout_mins: expected"),
+        ("name: a\ndescription: D\nkind: other", "(Local Agent) kind: expected local or remote"),
+        ("name: a\ndescription: D\nmcp_servers: x", "(Local Agent) mcp_servers: expected"),
+    ] {
+        let faults = faults(front);
+        assert!(faults.len() == 1 && faults[0].starts_with(expected), "{front:?}: {faults:?}");
+    }
+    assert_eq!(faults("x: 1\ny: 2").len(), 3, "all of them");
+}
+
+#[test]
+fn texts_that_define_no_agent_are_named() {
+    let is_tool = |_: &str| true;
+    for (text, error) in [
+        ("You test.", "does not begin with front matter"),
+        ("---\nname: a\n", "has no end"),
+        ("---\nname: [\n---\n", "YAML frontmatter parsing failed: "),
+        ("---\nname: a\ntimeout_mins: .inf\n---\n", "YAML frontmatter parsing failed: "),
+        ("---\njust text\n---\n", "expected keys and values"),
+        ("---\nkind: remote\nname: a\n---\n", "remote agents are not available"),
+        ("---\nname: a\nagent_card_url: http://x\n---\n", "remote agents are not available"),
+        ("---\n- name: a\n  kind: remote\n---\n", "remote agents are not available"),
+    ] {
+        let found = agent_definition(text, &is_tool).unwrap_err().to_string();
+        assert!(found.contains(error), "{text:?}: {found}");
+    }
+    let text = "\u{feff}---\r\nname: a\r\ndescription: D\r\n---\r\nYou\r\ntest.\r\n";
+    assert_eq!(agent_definition(text, &is_tool).unwrap().instructions, "You\r\ntest.");
+}
+
+#[test]
+fn own_servers_are_a_note() {
+    let agent = read("name: a\ndescription: D\nmcp_servers: {s: {command: x}}").unwrap();
+    assert_eq!(agent.notes.len(), 1, "{:?}", agent.notes);
+}
+
+#[test]
+fn placeholders_are_filled_once() {
+    let mut agent = read("name: a\ndescription: D").unwrap();
+    agent.instructions = "${today} ${query} ${other} $ ${ ${today".to_owned();
+    let filled = agent.instructions("${today}", &[("today", "T")]);
+    assert_eq!(filled, "T ${today} ${other} $ ${ ${today");
+    assert_eq!(agent.message("do ${query}"), "do ${query}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(front in ".{0,60}", body in ".{0,40}", task in ".{0,20}") {
+        let text = format!("---\n{front}\n---\n{body}");
+        if let Ok(agent) = agent_definition(&text, &|_| true) {
+            prop_assert!(!agent.name.is_empty() && !agent.description.is_empty());
+        }
+        let agent = AgentDefinition { instructions: body, ..read("name: a\ndescription: D").unwrap() };
+        agent.instructions(&task, &[]);
+    }
+}
