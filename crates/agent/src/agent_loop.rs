@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, Shared};
 use pollux_protocol::{
-    ApprovalMode, CancellationToken, Choice, Event, FinishReason, History, JournalError, Live,
-    Measurement, MessageDisplay, ModelErrorKind, ModelRole, Part, PromptInput, PromptOutcome, Todo,
-    TurnLimit, text_of,
+    ApprovalMode, CancellationToken, Choice, Content, Event, FinishReason, History,
+    INTERRUPTED_RESPONSE, JournalError, Live, Measurement, MessageDisplay, ModelErrorKind,
+    ModelRole, Part, PromptInput, PromptOutcome, Role, Todo, Tuning, TurnLimit, text_of,
 };
 
 use crate::answer_form::{AnswerForm, Shaping};
@@ -56,6 +56,10 @@ pub struct AgentParts {
     pub role: ModelRole,
     /// Requested model: a name, an alias or `auto`.
     pub requested_model: Live<String>,
+    /// Model to use if `requested_model` is an alias for which its vendor has no model.
+    pub conversation_model: Option<String>,
+    /// Sampling parameters of all requests.
+    pub tuning: Tuning,
     /// Source of the system instruction.
     pub instruction: InstructionSource,
     /// File that receives a copy of the system instruction each time the instruction changes.
@@ -72,21 +76,29 @@ pub struct AgentParts {
     pub history: History,
     /// True for a new session that takes the place of one that the user has cleared.
     pub is_after_clear: bool,
-    /// Function that collects the context block at the start of a new conversation.
-    pub context: Box<dyn Fn() -> SessionContext + Send + Sync>,
+    /// Function that collects the context block at the start of a new conversation; `None` for a
+    /// conversation without one.
+    pub context: Option<Box<dyn Fn() -> SessionContext + Send + Sync>>,
     /// Limits and behaviour of the loop.
     pub settings: Live<LoopSettings>,
     /// Folders and data sources for keeping the conversation within the model's context window.
     pub fitting: FittingParts,
     /// Required form of the final answer, for answers that a program reads.
     pub answer: Option<AnswerForm>,
+    /// Value that is dropped together with the agent, such as what its subagents need of it.
+    pub kept: Option<Arc<dyn Send + Sync>>,
 }
 
 /// One agent. Prompts run one after the other.
 pub struct AgentLoop {
     services: AgentServices,
     role: ModelRole,
+    /// Names of the subagents that lead to this one; `None` for the main agent.
+    caller: Option<String>,
     requested_model: Live<String>,
+    conversation_model: Option<String>,
+    tuning: Tuning,
+    _kept: Option<Arc<dyn Send + Sync>>,
     toolset: Live<Toolset>,
     loading: Option<Loading>,
     settings: Live<LoopSettings>,
@@ -151,9 +163,10 @@ impl AgentLoop {
         let chat = Chat::new(outlet.clone(), services.retries, budget, services.log_prompts)
             .with_hooks(hooks.clone(), Arc::clone(&services.models));
         let new_id = Arc::clone(&services.new_id);
+        let caller = outlet.origin().agent.below_main();
         Self {
             conversation: Conversation::new(parts.recorder, parts.history, parts.context, new_id),
-            instruction: Instruction::new(parts.instruction, topic, plan),
+            instruction: Instruction::new(parts.instruction, topic, plan).of(caller.clone()),
             instruction_copy: parts.instruction_copy,
             chat,
             side_models: Arc::new(side_models),
@@ -174,7 +187,11 @@ impl AgentLoop {
             model: None,
             turns: 0,
             role: parts.role,
+            caller,
             requested_model: parts.requested_model,
+            conversation_model: parts.conversation_model,
+            tuning: parts.tuning,
+            _kept: parts.kept,
             toolset: parts.toolset,
             loading: parts.loading,
             settings: parts.settings,
@@ -243,7 +260,20 @@ impl AgentLoop {
 
     /// True for the main agent of a session. Subagents work within its prompt and its budget.
     fn is_main(&self) -> bool {
-        self.outlet().origin().agent.is_main()
+        self.caller.is_none()
+    }
+
+    /// Returns the number of requests so far.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Returns the text of the last answer that has one.
+    pub(crate) fn last_text(&self) -> String {
+        let is_own = |text: &String| !text.is_empty() && text != INTERRUPTED_RESPONSE;
+        let answers = self.conversation.entries().iter().rev().map(|entry| entry.content());
+        let texts = answers.filter(|content| content.role == Role::Model).map(Content::text);
+        texts.map(|text| text.trim().to_owned()).find(is_own).unwrap_or_default()
     }
 
     /// Handles a prompt within its budget. At the end of the available time, running work is
@@ -418,8 +448,10 @@ impl AgentLoop {
     ) -> Result<(), End> {
         let PromptInput { parts, display, earlier } = input;
         run.text = display.clone().unwrap_or_else(|| text_of(&parts).into_owned());
-        let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
-        self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
+        if self.is_main() {
+            let (prompt_id, prompt) = (run.id.to_owned(), run.text.clone());
+            self.outlet().measure(&Measurement::UserPrompt { prompt_id, prompt });
+        }
         self.conversation.open().await?;
         let own = parts.len();
         let display = MessageDisplay::from(display);
@@ -471,6 +503,10 @@ impl AgentLoop {
         display: &MessageDisplay,
         cancel: &CancellationToken,
     ) -> Result<Vec<Part>, End> {
+        // The message of a subagent is no prompt of the user.
+        if !self.is_main() {
+            return Ok(parts);
+        }
         match self.hooks.before_agent(&mut parts, cancel).await {
             Verdict::Go => Ok(parts),
             Verdict::Stop(reason) => {

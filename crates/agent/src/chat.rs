@@ -5,6 +5,7 @@
 //! handled here but by the session.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -58,6 +59,8 @@ pub(crate) struct Chat {
     retries: StreamRetries,
     watch: Watch,
     hooked: Option<Hooked>,
+    /// Number of attempts so far.
+    attempts: Arc<AtomicU64>,
 }
 
 impl Chat {
@@ -70,7 +73,7 @@ impl Chat {
         log_prompts: bool,
     ) -> Self {
         let watch = Watch::new(outlet.clone(), budget, log_prompts);
-        Self { outlet, retries, watch, hooked: None }
+        Self { outlet, retries, watch, hooked: None, attempts: Arc::default() }
     }
 
     /// Lets hooks inspect requests and answers. `models` resolves a model that a hook requests
@@ -144,7 +147,11 @@ impl Chat {
         guarded: bool,
         cancel: &CancellationToken,
     ) -> Answer {
-        let mut turn = Turn::new(&request.prompt_id, jiff::Timestamp::now().as_millisecond());
+        let number = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let is_main = self.outlet.origin().agent.is_main();
+        let own_ids = (!is_main).then(|| format!("{}#{number}", request.prompt_id));
+        let mut turn = Turn::new(&request.prompt_id, jiff::Timestamp::now().as_millisecond())
+            .with_own_ids(own_ids);
         let prepared = match self.before(choice.clone(), request, cancel).await {
             Ok(prepared) => prepared,
             Err(interference) => return self.interfered(&choice.name, turn, interference).await,

@@ -57,6 +57,7 @@ impl CommandCalls for ScheduledCalls {
             prompt: "",
             history: &History::new(),
             cancel: &self.cancel,
+            caller: None,
             model: &self.model,
             limits: ModelLimits::default(),
             room: None,

@@ -31,7 +31,7 @@ pub(crate) struct Conversation {
     recorder: HistoryRecorder,
     history: History,
     /// Function that collects the context block of a new conversation.
-    context: Box<dyn Fn() -> SessionContext + Send + Sync>,
+    context: Option<Box<dyn Fn() -> SessionContext + Send + Sync>>,
     new_id: Arc<dyn Fn() -> String + Send + Sync>,
     usage: ContextUsage,
     /// Number of tokens of the last request and its answer.
@@ -42,7 +42,7 @@ impl Conversation {
     pub(crate) fn new(
         recorder: HistoryRecorder,
         mut history: History,
-        context: Box<dyn Fn() -> SessionContext + Send + Sync>,
+        context: Option<Box<dyn Fn() -> SessionContext + Send + Sync>>,
         new_id: Arc<dyn Fn() -> String + Send + Sync>,
     ) -> Self {
         history.put_away();
@@ -83,8 +83,10 @@ impl Conversation {
     pub(crate) async fn open(&mut self) -> Result<(), JournalError> {
         let id = EntryId::new(EntryId::CONTEXT);
         // An imported conversation has no context block.
-        if !has(&self.history, &id) {
-            let parts = vec![Part::text((self.context)().render())];
+        if let Some(context) = &self.context
+            && !has(&self.history, &id)
+        {
+            let parts = vec![Part::text(context().render())];
             self.record(Record::Context { id: id.clone(), parts: parts.clone() }).await?;
             self.history.push_user(id, parts);
         }

@@ -10,7 +10,7 @@ use pollux_protocol::{
 };
 
 use crate::memory::{SessionMemory, take_notice};
-use crate::prompt::{OfferedSkill, PromptInputs, Situation, system_prompt};
+use crate::prompt::{OfferedSkill, PromptInputs, Situation, Subagent, system_prompt};
 use crate::standing::{clean, plan_name};
 use crate::toolset::Toolset;
 
@@ -19,6 +19,8 @@ use crate::toolset::Toolset;
 /// exactly the same bytes, because the prompt caches of vendors depend on them.
 pub(crate) struct Instruction {
     source: InstructionSource,
+    /// Subagent whose instruction it is; `None` for the main agent.
+    caller: Option<String>,
     topic: Option<String>,
     /// File of the plan that the user has approved, as the model named it.
     plan: Option<String>,
@@ -50,6 +52,7 @@ struct Made {
     /// Variable parts of the source at the time of building.
     memory: [Arc<str>; 2],
     skills: Option<Arc<Vec<OfferedSkill>>>,
+    subagents: Option<Arc<Vec<Subagent>>>,
     system: Arc<str>,
     tools: Arc<[Declaration]>,
 }
@@ -61,7 +64,12 @@ impl Instruction {
         topic: Option<String>,
         plan: Option<String>,
     ) -> Self {
-        Self { source, topic, plan, made: None, is_new: false }
+        Self { source, caller: None, topic, plan, made: None, is_new: false }
+    }
+
+    /// Makes it the instruction of a subagent; `None` for the main agent.
+    pub(crate) fn of(self, caller: Option<String>) -> Self {
+        Self { caller, ..self }
     }
 
     /// Resets everything for a new conversation.
@@ -126,9 +134,11 @@ impl Instruction {
             }
             InstructionSource::Text(text) => [Arc::clone(text), Arc::default()],
         };
-        let skills = match &self.source {
-            InstructionSource::Session { inputs, .. } => Some(inputs.skills.get()),
-            InstructionSource::Text(_) => None,
+        let (skills, subagents) = match &self.source {
+            InstructionSource::Session { inputs, .. } => {
+                (Some(inputs.skills.get()), Some(inputs.subagents.get()))
+            }
+            InstructionSource::Text(_) => (None, None),
         };
         if let Some(made) = &self.made
             && made.mode == mode
@@ -136,18 +146,21 @@ impl Instruction {
             && Arc::ptr_eq(&made.toolset, toolset)
             && Arc::ptr_eq(&made.policy, policy)
             && made.skills.as_ref().map(Arc::as_ptr) == skills.as_ref().map(Arc::as_ptr)
+            && made.subagents.as_ref().map(Arc::as_ptr) == subagents.as_ref().map(Arc::as_ptr)
             && made.memory.iter().zip(&memory).all(|(made, now)| Arc::ptr_eq(made, now))
         {
             return (Arc::clone(&made.system), Arc::clone(&made.tools));
         }
-        let tools = toolset.offered(policy, mode, &choice.name, choice.limits).declarations();
+        let (caller, model) = (self.caller.as_deref(), (choice.name.as_str(), choice.limits));
+        let tools = toolset.offered(policy, caller, mode, model).declarations();
         let system = self.text(mode, choice, &tools, &memory);
         self.is_new = true;
         let (model, again) = (choice.name.clone(), (Arc::clone(&system), Arc::clone(&tools)));
         let (toolset, policy) = (Arc::clone(toolset), Arc::clone(policy));
         let topic = self.topic.clone();
-        self.made =
-            Some(Made { toolset, policy, mode, model, topic, memory, skills, system, tools });
+        let made =
+            Made { toolset, policy, mode, model, topic, memory, skills, subagents, system, tools };
+        self.made = Some(made);
         again
     }
 

@@ -20,6 +20,8 @@ pub struct Outlet {
     origin: Arc<Mutex<Arc<Origin>>>,
     /// Warnings that the session has had and does not repeat, shared with the subagents.
     warned: Arc<Mutex<HashSet<String>>>,
+    /// True for a subagent: the frontend receives only its messages to the user.
+    is_quiet: bool,
 }
 
 impl Outlet {
@@ -32,7 +34,8 @@ impl Outlet {
         let origin = Origin { session: session.into(), ..Origin::default() };
         let origin = Arc::new(Mutex::new(Arc::new(origin)));
         let observers = observers.into();
-        (Self { observers, frontend, origin, warned: Arc::default() }, events)
+        let warned = Arc::default();
+        (Self { observers, frontend, origin, warned, is_quiet: false }, events)
     }
 
     /// Returns the origin of the next event.
@@ -40,11 +43,21 @@ impl Outlet {
         Arc::clone(&self.origin.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the outlet of a subagent with this name. Its events reach the same receivers.
+    /// Returns the outlet of a subagent with this name. Its events reach the same observers. The
+    /// frontend receives only its messages to the user, because its work is the output of the call
+    /// that runs it. Questions come from the operator of the session.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let parent = self.origin();
-        self.at(Origin { agent: parent.agent.child(name), ..Origin::clone(&parent) })
+        let origin = Origin { agent: parent.agent.child(name), ..Origin::clone(&parent) };
+        Self { is_quiet: true, ..self.at(origin) }
+    }
+
+    /// Returns the same outlet with one more observer.
+    #[must_use]
+    pub fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
+        let observers = self.observers.iter().cloned().chain([observer]).collect();
+        Self { observers, ..self }
     }
 
     /// Sets the prompt in the origin of all following events, including those of clones.
@@ -71,15 +84,16 @@ impl Outlet {
 
     /// Sends an event of another agent or prompt of the session, as [`Self::emit`] does.
     pub(crate) async fn emit_from(&self, origin: Arc<Origin>, event: Event) {
-        let envelope = self.observed(origin, event);
-        // Sending fails only if the receiver is gone. Then no one reads events.
-        drop(self.frontend.send(envelope).await);
+        if let Some(envelope) = self.observed(origin, event) {
+            // Sending fails only if the receiver is gone. Then no one reads events.
+            drop(self.frontend.send(envelope).await);
+        }
     }
 
     /// Sends an event without waiting, for code that cannot wait. The frontend receives it later
     /// than the following events if the channel is full.
     pub(crate) fn emit_at_once(&self, origin: Arc<Origin>, event: Event) {
-        let envelope = self.observed(origin, event);
+        let Some(envelope) = self.observed(origin, event) else { return };
         if let Err(mpsc::error::TrySendError::Full(envelope)) = self.frontend.try_send(envelope) {
             let frontend = self.frontend.clone();
             tokio::spawn(async move { drop(frontend.send(envelope).await) });
@@ -97,13 +111,15 @@ impl Outlet {
         }
     }
 
-    /// Creates an envelope and shows it to the observers.
-    fn observed(&self, origin: Arc<Origin>, event: Event) -> Arc<Envelope> {
+    /// Creates an envelope and shows it to the observers. Returns it if it is for the frontend,
+    /// too.
+    fn observed(&self, origin: Arc<Origin>, event: Event) -> Option<Arc<Envelope>> {
+        let is_for_user = matches!(event, Event::Notice { .. } | Event::HookMessage { .. });
         let envelope = Envelope { origin, event };
         for observer in self.observers.iter() {
             observer.observe(&envelope);
         }
-        Arc::new(envelope)
+        (!self.is_quiet || is_for_user).then(|| Arc::new(envelope))
     }
 
     /// Sends a measurement to the observers.

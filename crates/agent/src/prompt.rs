@@ -48,7 +48,8 @@ pub struct OfferedSkill {
     pub location: PathBuf,
 }
 
-/// Facts for the system instruction that do not change during a session, except for the skills.
+/// Facts for the system instruction that do not change during a session, except for skills and
+/// subagents.
 #[derive(Debug, Clone, Default)]
 pub struct PromptInputs {
     /// True if a user can answer.
@@ -72,7 +73,7 @@ pub struct PromptInputs {
     /// Index of the user's private notes on this project.
     pub private_memory: PathBuf,
     /// Subagents that the model can invoke.
-    pub subagents: Vec<Subagent>,
+    pub subagents: Live<Vec<Subagent>>,
     /// Skills that the model can activate.
     pub skills: Live<Vec<OfferedSkill>>,
     /// Sections that the user has disabled.
@@ -165,7 +166,8 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
     let Situation { mode, family, tools, approved_plan, .. } = situation;
     let mut flags: Vec<(&str, bool)> = built_in::conditions(tools).collect();
     let offers = |condition| flags.contains(&(condition, true));
-    let subagents_offered = offers("agents") && !inputs.subagents.is_empty();
+    let known_subagents = inputs.subagents.get();
+    let subagents_offered = offers("agents") && !known_subagents.is_empty();
     let skills_offered = offers("skill_tool") && !inputs.skills.get().is_empty();
     let is_investigator = |agent: &Subagent| agent.name == built_in::INVESTIGATOR;
     flags.extend([
@@ -174,7 +176,7 @@ fn facts(inputs: &PromptInputs, situation: Situation<'_>) -> Facts {
         ("plan", mode == ApprovalMode::Plan),
         ("approved_plan", approved_plan.is_some()),
         ("subagents", subagents_offered),
-        ("investigator", subagents_offered && inputs.subagents.iter().any(is_investigator)),
+        ("investigator", subagents_offered && known_subagents.iter().any(is_investigator)),
         ("skills", skills_offered),
         ("offered", !tools.is_empty()),
         ("brief_output", inputs.brief_output),
@@ -214,7 +216,7 @@ fn subagents(inputs: &PromptInputs) -> String {
         let (name, description) = (escaped(&agent.name), escaped(&agent.description));
         format!("<subagent><name>{name}</name><description>{description}</description></subagent>")
     };
-    block("available_subagents", &inputs.subagents.iter().map(entry).collect::<Vec<_>>())
+    block("available_subagents", &inputs.subagents.get().iter().map(entry).collect::<Vec<_>>())
 }
 
 /// Returns the skills with name, description and file; empty without skills.

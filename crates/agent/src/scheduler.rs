@@ -91,8 +91,10 @@ impl Batch {
             }
         }
         for directive in &self.directives {
-            if let Directive::Stop(reason) = directive {
-                return Some(PromptOutcome::Stopped(reason.clone()));
+            match directive {
+                Directive::Stop(reason) => return Some(PromptOutcome::Stopped(reason.clone())),
+                Directive::Finish => return Some(PromptOutcome::Done),
+                _ => {}
             }
         }
         if let Some(exceeded) = self.exceeded.filter(|_| !self.cancelled) {
@@ -125,6 +127,8 @@ pub struct Scheduler<'a> {
     /// Conversation so far.
     pub(crate) history: &'a History,
     pub(crate) cancel: &'a CancellationToken,
+    /// Subagent that makes the calls; `None` for the main agent.
+    pub(crate) caller: Option<&'a str>,
     /// Name of the model.
     pub(crate) model: &'a str,
     /// Limits of the model.
@@ -163,6 +167,8 @@ struct Ready {
     confinement: CallConfinement,
     /// Decisions of hooks about the call.
     hooked: Hooked,
+    /// Subagent that makes the call.
+    caller: Option<Arc<str>>,
 }
 
 impl Ready {
@@ -171,6 +177,7 @@ impl Ready {
         Query {
             subject: Subject {
                 parameters: Some(&self.parameters),
+                subagent: self.caller.as_deref(),
                 ..Subject::of(self.tool.as_ref())
             },
             args: &self.queued.call.args,

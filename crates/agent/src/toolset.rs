@@ -67,18 +67,19 @@ impl Toolset {
     }
 
     /// Returns the tools to offer to a model: those that suit the model, and that the policy allows
-    /// in this mode.
+    /// in this mode. `caller` is the subagent that the model works for.
     #[must_use]
     pub fn offered(
         &self,
         policy: &Policy,
+        caller: Option<&str>,
         mode: ApprovalMode,
-        model: &str,
-        limits: ModelLimits,
+        (model, limits): (&str, ModelLimits),
     ) -> Self {
         let mut offered = self.clone();
         offered.retain(|tool| {
-            tool.is_offered_to(model, limits) && policy.declares(Subject::of(tool), mode)
+            let subject = Subject { subagent: caller, ..Subject::of(tool) };
+            tool.is_offered_to(model, limits) && policy.declares(subject, mode)
         });
         offered
     }

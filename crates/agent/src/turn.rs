@@ -24,6 +24,8 @@ pub(crate) struct Turn {
     prompt_id: String,
     /// Milliseconds from 1970 to the start of the turn. Part of generated call ids.
     epoch_ms: i64,
+    /// Beginning of the ids of all calls; `None` to keep the ids of the model.
+    own_ids: Option<String>,
     /// Parts for the history.
     pub(crate) parts: Vec<Part>,
     pub(crate) thoughts: Vec<Thought>,
@@ -48,6 +50,12 @@ pub(crate) struct Turn {
 impl Turn {
     pub(crate) fn new(prompt_id: &str, epoch_ms: i64) -> Self {
         Self { prompt_id: prompt_id.to_owned(), epoch_ms, ..Self::default() }
+    }
+
+    /// Gives all calls ids that begin with a text which no other answer of the session has. The
+    /// answers of two agents may contain the same ids.
+    pub(crate) fn with_own_ids(self, beginning: Option<String>) -> Self {
+        Self { own_ids: beginning, ..self }
     }
 
     /// Adds one chunk. Returns the events to report, in order: thoughts, text, calls.
@@ -120,7 +128,10 @@ impl Turn {
             asked.id = format!("{}_{}_{}", asked.name, self.epoch_ms, self.made_up);
             self.made_up += 1;
         }
-        asked.id = self.unused(&call_id(&asked.name, &asked.id), count);
+        asked.id = match &self.own_ids {
+            Some(beginning) => format!("{beginning}-{count}"),
+            None => self.unused(&call_id(&asked.name, &asked.id), count),
+        };
         let call = Call {
             id: CallId::new(asked.id.as_str()),
             name: asked.name.clone(),
@@ -320,6 +331,15 @@ mod tests {
             .map(|call| call.id.as_str())
             .collect();
         assert_eq!(ids, stored);
+    }
+
+    #[test]
+    fn a_subagent_replaces_the_ids_of_the_model() {
+        let mut turn = Turn::new("p", 7).with_own_ids(Some("a#2".to_owned()));
+        let call = |id: &str| Part::call(id, "glob", json!({}));
+        turn.take(chunk(vec![call("x"), call("x"), call("")]));
+        let ids: Vec<_> = turn.calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["a#2-0", "a#2-1", "a#2-2"]);
     }
 
     #[test]

@@ -17,6 +17,12 @@ impl AgentPath {
         Self(self.0.iter().cloned().chain([Arc::from(name)]).collect())
     }
 
+    /// Returns the names of the subagents that lead to the agent, joined as in `review/tests`;
+    /// `None` for the main agent.
+    pub fn below_main(&self) -> Option<String> {
+        (!self.is_main()).then(|| self.0.join("/"))
+    }
+
     /// True for the main agent of a session.
     pub fn is_main(&self) -> bool {
         self.0.is_empty()
@@ -62,5 +68,9 @@ mod tests {
         assert_eq!(main.to_string(), "main");
         let child = main.child("review").child("tests");
         assert_eq!((child.to_string().as_str(), child.is_main()), ("main/review/tests", false));
+        assert_eq!(
+            (child.below_main().as_deref(), main.below_main()),
+            (Some("review/tests"), None)
+        );
     }
 }

@@ -258,6 +258,8 @@ pub enum Directive {
     AskAgain(String),
     /// End the turn, for this reason.
     Stop(String),
+    /// End the work on the prompt: it is done.
+    Finish,
     /// Set the topic of the work: a short title.
     SetTopic(String),
     /// Replace the to-do list of the session.

@@ -32,6 +32,7 @@ impl AgentLoop {
             prompt: &run.text,
             history: self.conversation.history(),
             cancel: run.cancel,
+            caller: self.caller.as_deref(),
             model: &choice.name,
             limits: choice.limits,
             room: self.conversation.room(choice.limits),
@@ -71,7 +72,7 @@ impl AgentLoop {
                 Directive::OpenFolder(folder) => self.fitting.open_folder(&folder),
                 // The scheduler handles these.
                 Directive::TailCall { .. } | Directive::AskAgain(_) => {}
-                stop @ Directive::Stop(_) => batch.directives.push(stop),
+                end @ (Directive::Stop(_) | Directive::Finish) => batch.directives.push(end),
             }
         }
     }

@@ -84,7 +84,7 @@ impl AgentLoop {
         SelectContext {
             requested: String::clone(&self.requested_model.get()),
             mode: self.services.modes.get(),
-            conversation_model: None,
+            conversation_model: self.conversation_model.clone(),
             tier: self.routed.map(|routed| routed.tier),
         }
     }

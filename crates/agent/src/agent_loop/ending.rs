@@ -24,6 +24,9 @@ impl AgentLoop {
         is_continued: bool,
         run: &PromptRun<'_>,
     ) -> Result<Option<String>, End> {
+        if !self.is_main() {
+            return Ok(None);
+        }
         let after = self.hooks.after_agent(prompt, &run.answers, is_continued, run.cancel).await;
         if after.clears {
             self.conversation.forget().await?;

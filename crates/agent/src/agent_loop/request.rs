@@ -187,7 +187,7 @@ impl AgentLoop {
             prompt_id: run.id.to_owned(),
             role: self.role,
             is_retry: false,
-            adjustments: Adjustments::default(),
+            adjustments: Adjustments { tuning: self.tuning.clone(), ..Adjustments::default() },
             max_attempts: self.attempts(choice),
             on_retry: None,
             on_omission: None,

@@ -69,7 +69,7 @@ fn equipped() -> PromptInputs {
         location: "/s/SKILL.md".into(),
     };
     PromptInputs {
-        subagents: vec![agent("codebase_investigator"), agent("tester")],
+        subagents: Live::new(vec![agent("codebase_investigator"), agent("tester")]),
         skills: Live::new(vec![skill]),
         ..inputs()
     }

@@ -41,7 +41,9 @@ impl Scheduler<'_> {
             Ok((tool, invocation, effects)) => {
                 let hooked = Hooked::default();
                 let parameters = tool.declaration().parameters;
+                let caller = self.caller.map(Arc::from);
                 Ok(Ready {
+                    caller,
                     queued,
                     tool,
                     parameters,
@@ -89,11 +91,18 @@ impl Scheduler<'_> {
     /// True if the tool was offered to the model.
     pub(super) fn offers(&self, tool: &dyn Tool) -> bool {
         tool.is_offered_to(self.model, self.limits)
-            && self.policy.declares(Subject::of(tool), self.services.modes.get())
+            && self.policy.declares(
+                Subject { subagent: self.caller, ..Subject::of(tool) },
+                self.services.modes.get(),
+            )
     }
 
     /// Returns the error message for an unknown tool. It suggests only offered tools.
     fn not_found(&self, name: &str) -> String {
+        if self.caller.is_some() && self.toolset.get(name).is_none() {
+            let name = cut(name);
+            return format!("Unauthorized tool call: '{name}' is not available to this agent.");
+        }
         let mut offered = self.toolset.clone();
         offered.retain(|tool| self.offers(tool));
         offered.not_found(name)
@@ -148,6 +157,11 @@ fn arguments(queued: &Queued) -> Result<&Args, ToolError> {
         _ => NO_OBJECT.to_owned(),
     };
     Err(ToolError::new(ToolErrorKind::InvalidToolParams, message))
+}
+
+/// Returns the beginning of a name, which the model may have made long.
+fn cut(name: &str) -> &str {
+    &name[..name.floor_char_boundary(64)]
 }
 
 /// True if the model itself requested that this call waits for those before it.

@@ -21,6 +21,9 @@ use super::{Batch, Ended, INTERRUPTED, Queued, Ready, Scheduler, cancelled_call}
 /// Time that a call may take to return after a cancel. After it, the scheduler no longer waits and
 /// drops the call's future.
 const GRACE: Duration = Duration::from_millis(80);
+/// The same time for calls of a subagent. It is shorter, so that the subagent ends, and its records
+/// are written, before the call that runs it is dropped.
+const SUBAGENT_GRACE: Duration = Duration::from_millis(30);
 
 /// Maximum number of calls of a group that run in parallel. The others wait. The limit keeps
 /// processes, open files and threads within the limits of systems.
@@ -51,9 +54,10 @@ impl Scheduler<'_> {
             .map(|(index, ready)| self.run_one(index, ready, live.clone(), &places))
             .collect();
         let mut ran: Vec<Option<Ran>> = group.iter().map(|_| None).collect();
+        let grace = if self.caller.is_some() { SUBAGENT_GRACE } else { GRACE };
         let stopped = async {
             self.cancel.cancelled().await;
-            tokio::time::sleep(GRACE).await;
+            tokio::time::sleep(grace).await;
         };
         tokio::pin!(stopped);
         loop {

@@ -203,6 +203,7 @@ impl Bench {
             prompt: "",
             history: &History::new(),
             cancel: &self.cancel,
+            caller: None,
             model: "m",
             limits: ModelLimits::default(),
             room: None,

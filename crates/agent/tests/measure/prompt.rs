@@ -40,8 +40,11 @@ fn main() {
         memory: "",
     };
     let plain = PromptInputs { interactive: true, git: true, ..PromptInputs::default() };
-    let equipped =
-        PromptInputs { subagents: subagents(), skills: Live::new(skills()), ..plain.clone() };
+    let equipped = PromptInputs {
+        subagents: Live::new(subagents()),
+        skills: Live::new(skills()),
+        ..plain.clone()
+    };
     let with_memory = Situation { memory: &memory, ..situation };
     for (name, inputs, situation) in [
         ("nothing but the sections", &plain, situation),

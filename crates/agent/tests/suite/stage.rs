@@ -17,7 +17,7 @@ use pollux_policy::{CheckerPrograms, Facts, Policy, Problem, ProblemKind, Tier};
 use pollux_protocol::{
     AgentHandle, ApprovalMode, Checkpoints, CommandSet, Event, FinishedCall, History, Live,
     ModelRole, NoCheckpoints, NoUser, Op, Operator, Part, PromptOutcome, Question, QuestionId,
-    QuestionReply, Tool,
+    QuestionReply, Tool, Tuning,
 };
 use pollux_scripted::{EventLog, FakeTool, Gate, MemoryJournal, ScriptedModels, ScriptedReply};
 use serde_json::{Value, json};
@@ -210,6 +210,8 @@ impl Stage {
         AgentParts {
             role: ModelRole::Main,
             requested_model: Live::new(self.model.to_owned()),
+            conversation_model: None,
+            tuning: Tuning::default(),
             instruction: InstructionSource::Session {
                 inputs: Box::new(inputs),
                 memory: Live::default(),
@@ -220,10 +222,11 @@ impl Stage {
             recorder: HistoryRecorder::new(self.journal.clone(), outlet),
             history: self.history.clone(),
             is_after_clear: false,
-            context: Box::new(SessionContext::default),
+            context: Some(Box::new(SessionContext::default)),
             settings: Live::new(self.settings()),
             fitting: self.fitting(),
             answer: self.answer.clone(),
+            kept: None,
         }
     }
 
