@@ -25,6 +25,7 @@ mod text;
 mod variables;
 
 pub use decision::{ConsentMode, ConsentVerdict, EarlierAnswers, decide};
+pub use definitions::subagent_items;
 use files_of_commands::content_of_policies;
 pub use files_of_commands::{CommandFiles, ReadCommand};
 pub use store::{ConsentStore, FolderPins};

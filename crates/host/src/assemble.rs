@@ -14,7 +14,7 @@ use pollux_hooks::Hooks;
 use pollux_mcp::Sampler;
 use pollux_protocol::{
     AgentHandle, BackgroundCommand, CommandSet, History, HookEvent, Live, ModelRole, Models,
-    NoUser, Observer, Op, Operator, SessionStart, SideModels as _,
+    NoUser, Observer, Op, Operator, SessionStart, SideModels as _, Tuning,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -30,6 +30,7 @@ use crate::servers::SessionDoors;
 use crate::servers::SessionServers;
 use crate::setup::Setup;
 use crate::state::SessionState;
+use crate::subagents::SubagentSession;
 
 /// Grace period for the end of a session: telemetry, the agent's final messages.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
@@ -127,25 +128,23 @@ impl Setup {
         let operator = self.operator(&replies);
         let services = self.services(&launch, Arc::clone(&operator), &outlet, log_prompts);
         let Launch { log, history, commands, overrides, state, reports, .. } = launch;
-        let SessionState {
-            toolset, tools, memory, servers, settings, custom_commands, skills, ..
-        } = state;
+        let SessionState { toolset, tools, memory, servers, settings, .. } = state.clone();
         memory.resume(&history);
         let standing = PinnedContext::of(&history, &toolset.get());
         let grace = SHUTDOWN_GRACE + services.hooks.patience(HookEvent::SessionEnd);
         let requested_model = Live::new(self.model.clone());
-        custom_commands.check_in_background(&commands, &outlet);
+        state.custom_commands.check_in_background(&commands, &outlet);
         let mut tasks = JoinSet::new();
-        tasks.spawn(skills.follow(&settings.current(), toolset.clone(), commands.clone(), &outlet));
+        let (current, set) = (settings.current(), toolset.clone());
+        tasks.spawn(state.skills.follow(&current, set, commands.clone(), &outlet));
+        tasks.spawn(state.subagents.follow(&current, &outlet));
+        let kept = self.subagents_of(session_id, &services, &outlet, &requested_model, &state);
         let side_models = side_models(&services, &outlet, &requested_model);
-        let sampler = sampler(side_models.clone(), requested_model.clone());
         let parts = AgentParts {
             role: ModelRole::Main,
-            requested_model,
-            instruction: InstructionSource::Session {
-                inputs: Box::new(self.prompt_inputs(session_id, &overrides, skills.offered())),
-                memory: memory.reported(),
-            },
+            conversation_model: None,
+            tuning: Tuning::default(),
+            instruction: self.instruction(session_id, &overrides, &state),
             instruction_copy: overrides.copy,
             loading: both(
                 self.discover_tools(&tools, &toolset, &outlet),
@@ -154,18 +153,20 @@ impl Setup {
                     commands: &commands,
                     memory: &memory.reported(),
                     operator: &operator,
-                    sampler,
+                    sampler: sampler(side_models.clone(), requested_model.clone()),
                     outlet: &outlet,
                 }),
             ),
+            requested_model,
             toolset,
             recorder: HistoryRecorder::new(log, outlet),
             history,
             is_after_clear: self.input.request.start == SessionStart::Cleared,
-            context: self.context(memory),
+            context: Some(self.context(memory)),
             settings: settings.followed(),
             fitting: self.fitting(session_id),
             answer: self.answer_form(),
+            kept: Some(kept),
         };
         let agent = AgentLoop::new(services, parts);
         let (handle, task) = pollux_agent::spawn(agent, commands, replies, events);
@@ -176,6 +177,42 @@ impl Setup {
         }
         let handle = Arc::new(handle);
         Assembled { handle, task, telemetry, tasks, standing, grace, tools, servers, closing }
+    }
+
+    /// Lets subagents run in the session for as long as the returned value exists.
+    fn subagents_of(
+        self: &Arc<Self>,
+        session_id: &str,
+        services: &AgentServices,
+        outlet: &Outlet,
+        requested_model: &Live<String>,
+        state: &SessionState,
+    ) -> Arc<SubagentSession> {
+        state.subagents.begin(SubagentSession {
+            setup: Arc::clone(self),
+            id: session_id.to_owned(),
+            services: services.clone(),
+            outlet: outlet.clone(),
+            toolset: state.toolset.clone(),
+            requested_model: requested_model.clone(),
+            settings: state.settings.followed(),
+            tools: Arc::clone(&state.tools),
+            memory: Arc::clone(&state.memory),
+        })
+    }
+
+    /// Returns the source of the main agent's system instruction.
+    fn instruction(
+        &self,
+        session_id: &str,
+        overrides: &SystemPromptOverrides,
+        state: &SessionState,
+    ) -> InstructionSource {
+        let (skills, subagents) = (state.skills.offered(), state.subagents.offered());
+        InstructionSource::Session {
+            inputs: Box::new(self.prompt_inputs(session_id, overrides, skills, subagents)),
+            memory: state.memory.reported(),
+        }
     }
 
     /// Returns the observers of the session, besides that of the closing messages.
@@ -247,7 +284,7 @@ impl Setup {
 
     /// Returns the paths and sources for keeping the conversation within the model's context
     /// window.
-    fn fitting(&self, session_id: &str) -> FittingParts {
+    pub(crate) fn fitting(&self, session_id: &str) -> FittingParts {
         FittingParts {
             outputs: self.project.tool_outputs_dir(session_id),
             open_tasks: self.open_tasks(session_id),

@@ -13,6 +13,7 @@ use crate::setup::Setup;
 use crate::state::SessionState;
 
 mod about;
+mod agents;
 mod bug;
 mod columns;
 mod copy;
@@ -135,6 +136,7 @@ fn about_session(
             settings: state.settings.clone(),
             toolset: state.toolset.clone(),
         }),
+        Arc::new(agents::Agents::new(setup, state)),
         Arc::new(tools::Tools { toolset: state.toolset.clone(), policy: state.policy.clone() }),
         Arc::new(tasks::Tasks(Arc::clone(&state.tools))),
         Arc::new(policies::Policies(state.policy.clone())),

@@ -10,7 +10,6 @@ use pollux_config::{Accepted, PendingSettings};
 use pollux_protocol::ConsentItem;
 
 use crate::hooks::consent_items as hook_items;
-use crate::idle;
 use crate::setup::Beginning;
 
 mod person;
@@ -80,8 +79,6 @@ fn all_items(beginning: &mut Beginning, known: EarlierAnswers<'_>) -> Vec<Consen
     let mut items = found.items();
     items.extend(hook_items(found, &beginning.input.request.folder));
     items.extend(pollux_policy::consent_items(&beginning.input.request.folder));
-    // An answer about the others would change nothing.
-    items.retain(|item| !idle::CONSENT_KINDS.contains(&item.kind.as_str()));
     items
 }
 

@@ -134,8 +134,14 @@ impl Sessions for Host {
     }
 
     async fn list(&self, request: SessionRequest) -> Result<Vec<SessionEntry>, SessionsError> {
-        let list =
-            |store: &SessionStore| store.list().map_err(|error| SessionFailure::general(&error));
+        let list = |store: &SessionStore| {
+            let mut sessions = store.list()?;
+            store.add_subagents(&mut sessions)?;
+            Ok(sessions)
+        };
+        let list = move |store: &SessionStore| {
+            list(store).map_err(|error: SessionError| SessionFailure::general(&error))
+        };
         self.with_store(&request, list).await
     }
 

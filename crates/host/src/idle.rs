@@ -4,14 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_config::consent::{kinds, short};
+use pollux_config::consent::short;
 use pollux_config::{Loaded, Places, ProjectIdentity, schema};
 use pollux_fs::{EntryKind, WriteOptions};
 use pollux_protocol::Notices;
 use serde_json::Value;
-
-/// Kinds of consent items that do not take effect in this version, whatever the user answers.
-pub(crate) const CONSENT_KINDS: [&str; 1] = [kinds::SUBAGENT];
 
 /// Beginnings of the keys of settings that only change the appearance, the editor or updates.
 const COSMETIC: [&str; 15] = [
@@ -49,18 +46,11 @@ struct Definitions {
     is_one: fn(&Path) -> bool,
 }
 
-const DEFINITIONS: [Definitions; 2] = [
-    Definitions {
-        plural: "subagents",
-        folders: &[".gemini/agents"],
-        is_one: |path| has_extension(path, "md"),
-    },
-    Definitions {
-        plural: "extensions",
-        folders: &[".gemini/extensions"],
-        is_one: |path| is_kind(&path.join("gemini-extension.json"), EntryKind::File),
-    },
-];
+const DEFINITIONS: [Definitions; 1] = [Definitions {
+    plural: "extensions",
+    folders: &[".gemini/extensions"],
+    is_one: |path| is_kind(&path.join("gemini-extension.json"), EntryKind::File),
+}];
 
 /// Reports in one line what is configured without effect, unless the last report was the same.
 pub(crate) fn report(
@@ -145,10 +135,6 @@ fn is_kind(path: &Path, kind: EntryKind) -> bool {
     pollux_fs::info(path).is_ok_and(|info| info.kind == kind)
 }
 
-fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension))
-}
-
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
@@ -158,11 +144,11 @@ mod tests {
     #[test]
     fn a_few_names_are_listed() {
         let names = |count| (0..count).map(|number| format!("n{number}")).collect::<Vec<_>>();
-        assert_eq!(listed("subagents", &[]), None);
-        assert_eq!(listed("subagents", &names(2)).unwrap(), "subagents (n0, n1)");
-        let expected = "subagents (n0, n1, n2, n3 and 5 more)";
-        assert_eq!(listed("subagents", &names(9)).unwrap(), expected);
+        assert_eq!(listed("extensions", &[]), None);
+        assert_eq!(listed("extensions", &names(2)).unwrap(), "extensions (n0, n1)");
+        let expected = "extensions (n0, n1, n2, n3 and 5 more)";
+        assert_eq!(listed("extensions", &names(9)).unwrap(), expected);
         let name = "\u{1b}[2J".to_owned();
-        assert_eq!(listed("subagents", &[name]).unwrap(), "subagents (\\u{1b}[2J)");
+        assert_eq!(listed("extensions", &[name]).unwrap(), "extensions (\\u{1b}[2J)");
     }
 }

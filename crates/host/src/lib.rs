@@ -48,6 +48,7 @@ mod setup;
 mod sign_in;
 pub mod skills;
 mod state;
+mod subagents;
 mod telemetry;
 mod tools;
 

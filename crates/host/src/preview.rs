@@ -10,6 +10,7 @@ use pollux_protocol::{Declaration, Live, ModelLimits, PromptFamily, SelectContex
 use crate::memory::Memory;
 use crate::setup::Setup;
 use crate::skills::offered_skills;
+use crate::subagents::{NoSubagents, offered_agents};
 use pollux_protocol::SessionFailure;
 
 /// Placeholder for the session id in paths; a preview has no session.
@@ -40,15 +41,21 @@ impl Setup {
         let memory = Arc::new(Memory::read(self));
         let tool_context = Arc::new(self.tool_context(SESSION, &memory, Live::new(self.mode)));
         let skills = self.find_skills(&self.accepted);
+        let agents = self.find_agents(&self.accepted, &self.loaded.settings);
         let mut toolset = Toolset::new(self.builtin_tools(&tool_context));
+        if let Some(tool) = self.agent_tool(Arc::new(NoSubagents)) {
+            toolset.insert(tool);
+        }
         // Nothing is activated here.
         if let Some(tool) = self.skill_tool(&skills, Arc::new(|_: &Skill| Ok(()))) {
             toolset.insert(tool);
         }
-        let offered = toolset.offered(&self.policy(SESSION), self.mode, &model, limits);
+        let offered = toolset.offered(&self.policy(SESSION), None, self.mode, (&model, limits));
         let tools = offered.declarations();
         let offered: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let inputs = self.prompt_inputs(SESSION, &overrides, Live::new(offered_skills(&skills)));
+        let skills = Live::new(offered_skills(&skills));
+        let agents = Live::new(offered_agents(&agents));
+        let inputs = self.prompt_inputs(SESSION, &overrides, skills, agents);
         let memory_section = Arc::clone(&memory.reported().get().system);
         let situation = Situation {
             mode: self.mode,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_agent::{OfferedSkill, PromptInputs, Sandbox, Section};
+use pollux_agent::{OfferedSkill, PromptInputs, Sandbox, Section, Subagent};
 use pollux_config::context;
 use pollux_config::names as variables;
 
@@ -85,6 +85,7 @@ impl Setup {
         session_id: &str,
         overrides: &SystemPromptOverrides,
         skills: Live<Vec<OfferedSkill>>,
+        subagents: Live<Vec<Subagent>>,
     ) -> PromptInputs {
         let names = context::names(&self.loaded.settings.context().file_names);
         let efficient = "tools.shell.enableShellOutputEfficiency";
@@ -99,8 +100,7 @@ impl Setup {
             global_memory: self.global_memory(),
             private_memory: self.project.memory_dir().join(context::PRIVATE_INDEX),
             context_name: names.into_iter().next().unwrap_or_default(),
-            // No part of Pollux provides subagents yet.
-            subagents: Vec::new(),
+            subagents,
             skills,
             left_out: overrides.left_out.clone(),
             custom: overrides.custom.as_deref().map(Into::into),

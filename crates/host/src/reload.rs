@@ -12,7 +12,8 @@ use crate::setup::{Beginning, Setup};
 use pollux_protocol::SessionFailure;
 
 /// Settings that take effect while a session runs. All others wait for the next start.
-const FOLLOWED: [&str; 10] = [
+const FOLLOWED: [&str; 11] = [
+    "agents.overrides",
     "skills.disabled",
     "model.maxSessionTurns",
     "model.compressionThreshold",

@@ -16,6 +16,7 @@ use crate::reload::LiveSettings;
 use crate::servers::SessionServers;
 use crate::setup::Setup;
 use crate::skills::Skills;
+use crate::subagents::Subagents;
 
 /// Live values of a session, each in the only place where it is kept: everything that shows a value
 /// or changes it gets it from here. Clones share the values.
@@ -37,6 +38,8 @@ pub(crate) struct SessionState {
     pub(crate) custom_commands: Arc<CustomCommands>,
     /// Skills.
     pub(crate) skills: Arc<Skills>,
+    /// Subagents.
+    pub(crate) subagents: Arc<Subagents>,
     /// Settings that can be reloaded.
     pub(crate) settings: LiveSettings,
     /// Checkpoints of files; `None` if they are off.
@@ -57,7 +60,11 @@ impl SessionState {
         });
         let consent = Arc::new(SessionConsent::new(setup));
         let skills = Arc::new(Skills::new(setup, &consent));
+        let subagents = Arc::new(Subagents::new(setup, &consent));
         let mut toolset = Toolset::new(setup.builtin_tools(&tools));
+        if let Some(tool) = subagents.tool() {
+            toolset.insert(tool);
+        }
         if let Some(tool) = skills.tool() {
             toolset.insert(tool);
         }
@@ -67,6 +74,7 @@ impl SessionState {
             servers: Arc::new(SessionServers::new(setup, session_id)),
             custom_commands: Arc::new(CustomCommands::new(setup, &tools, &consent)),
             skills,
+            subagents,
             settings: LiveSettings::new(setup),
             checkpoints: setup.checkpoints(session_id),
             is_deleted_at_end: Arc::default(),

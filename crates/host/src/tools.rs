@@ -48,9 +48,9 @@ impl Setup {
             project_memory_file: self.project_memory(),
             ledger: Arc::new(Ledger::new()),
             spill_directory: self.project.tool_outputs_dir(session_id),
-            background: BackgroundProcesses::new(
+            background: Arc::new(BackgroundProcesses::new(
                 self.places.projects_temporary().join("background-processes"),
-            ),
+            )),
             reporter: None,
             interactive: self.is_interactive(),
             context_for: memory.lookup(),

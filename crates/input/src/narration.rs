@@ -50,8 +50,12 @@ pub fn text(finished: &FinishedCall) -> Cow<'_, str> {
     }
 }
 
-/// Returns the summary or the to-do list of a structured result; empty for data of other shapes.
+/// Returns the summary or the to-do list of a structured result, or the end of a subagent; empty
+/// for data of other shapes.
 fn structured(value: &Value) -> Cow<'_, str> {
+    if value.get("isSubagentProgress") == Some(&Value::Bool(true)) {
+        return subagent(value).into();
+    }
     let Some(todos) = value.get("todos").and_then(Value::as_array) else {
         return Cow::from(value.get("summary").and_then(Value::as_str).unwrap_or_default());
     };
@@ -62,6 +66,15 @@ fn structured(value: &Value) -> Cow<'_, str> {
         format!("[{}] {description}", status.unwrap_or_default())
     };
     Cow::from(todos.iter().map(words).collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns how a subagent has ended, its number of calls that are known, and its result.
+fn subagent(value: &Value) -> String {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let calls = value.get("recentActivity").and_then(Value::as_array).into_iter().flatten();
+    let calls = calls.filter(|item| item["type"] == "tool_call").count();
+    let first = format!("{}: {}, {calls} calls", text("agentName"), text("state"));
+    format!("{first}\n{}", text("result")).trim_end().to_owned()
 }
 
 /// Returns the first line of a text, cut if it is too long.

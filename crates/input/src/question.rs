@@ -167,8 +167,14 @@ fn numbered<'a, T>(line: &str, items: &'a [T]) -> Option<&'a T> {
     items.get(number.checked_sub(1)?)
 }
 
-/// Returns the lines about the subject of a question.
+/// Returns the lines about the subject of a question. If a subagent asks, they name it.
 fn subject(question: &Question, folder: &Path) -> Vec<String> {
+    let asking = question.from.agent.below_main();
+    let asking = asking.map(|name| format!("The subagent {} asks:", visible(&name)));
+    asking.into_iter().chain(of_subject(question, folder)).collect()
+}
+
+fn of_subject(question: &Question, folder: &Path) -> Vec<String> {
     match &question.subject {
         QuestionSubject::Call(confirmation) => call(confirmation, folder),
         QuestionSubject::Loop { details } => vec![

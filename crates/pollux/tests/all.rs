@@ -93,6 +93,7 @@ mod suite {
     mod stored_conversations;
     mod stream;
     mod structured;
+    mod subagents;
     mod tasks;
     mod telemetry;
     mod terminal;

@@ -283,6 +283,11 @@ pub struct SessionEntry {
     pub summary: Option<String>,
     /// True if the file does not identify a session. It is listed, and left unchanged.
     pub is_damaged: bool,
+    /// Name of the subagent whose session it is; `None` for the session of a user, and if it is not
+    /// known.
+    pub agent: Option<String>,
+    /// Sessions of its subagents, the oldest first, where they are listed.
+    pub subagents: Vec<Self>,
 }
 
 impl SessionEntry {

@@ -18,6 +18,19 @@ pub(crate) struct Header<'a> {
     pub(crate) start_time: &'a str,
     pub(crate) last_updated: &'a str,
     pub(crate) kind: &'a str,
+    /// Folders of a subagent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) directories: Option<Vec<String>>,
+}
+
+/// Facts about the session of a subagent.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct SubagentLine {
+    /// Name of the subagent.
+    pub(crate) agent: String,
+    /// Call that runs it.
+    pub(crate) call_id: String,
 }
 
 /// Message of the user or the model, or a notice.

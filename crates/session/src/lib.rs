@@ -37,6 +37,7 @@ mod spending;
 mod statistics;
 mod store;
 mod stored;
+mod subagents;
 mod tagged;
 mod transcript;
 
@@ -55,5 +56,6 @@ pub use share::{export, to_json, to_markdown};
 pub use spending::SpendingFile;
 pub use statistics::Statistics;
 pub use store::SessionStore;
+pub use subagents::NewSubagent;
 pub use tagged::{TaggedConversation, TaggedConversations};
 pub use transcript::Transcript;

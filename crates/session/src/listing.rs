@@ -23,6 +23,9 @@ mod tests;
 /// Number of bytes of a file that are read first. Most sessions contain their title there.
 const HEAD_BYTES: usize = 16 * 1024;
 
+/// Kind of the sessions of subagents.
+const SUBAGENT: &str = "subagent";
+
 /// Maximum length of a title in characters; longer titles are cut.
 const TITLE_LENGTH: usize = 100;
 
@@ -48,6 +51,18 @@ fn to_json(session: &SessionEntry, folder: &Path) -> Value {
         "cwd": folder.display().to_string(),
         "file": session.path.display().to_string(),
         "isDamaged": session.is_damaged,
+        "subagents": session.subagents.iter().map(subagent_to_json).collect::<Vec<_>>(),
+    })
+}
+
+fn subagent_to_json(session: &SessionEntry) -> Value {
+    json!({
+        "id": session.id,
+        "agent": session.agent,
+        "title": session.title(),
+        "startTime": session.start_time,
+        "lastUpdated": session.last_updated,
+        "file": session.path.display().to_string(),
     })
 }
 
@@ -89,6 +104,14 @@ pub(crate) fn is_session_file(name: &str) -> bool {
         && extension.is_some_and(|extension| extension == "jsonl" || extension == "json")
 }
 
+/// Reads the summary of the file of a subagent's session. Returns `None` for a session without
+/// messages, and for a file of another kind.
+pub(crate) fn summarise_subagent(path: &Path) -> Option<SessionEntry> {
+    let (scan, is_whole) = survey(path).ok()??;
+    (scan.metadata.kind.as_deref() == Some(SUBAGENT)).then_some(())?;
+    entry(path, scan, is_whole)
+}
+
 /// Reads the summary of one file. Returns `None` for a session without user or model messages, and
 /// for sessions of subagents.
 pub(crate) fn summarise(path: &Path) -> Option<SessionEntry> {
@@ -99,11 +122,22 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionEntry> {
         Err(error) if error.is_not_found() => return None,
         Err(_) => return Some(damaged(path)),
     };
-    let Some(id) = scan.metadata.session_id.clone() else { return Some(damaged(path)) };
-    if scan.metadata.kind.as_deref() == Some("subagent") || !scan.is_resumable() {
+    if scan.metadata.session_id.is_none() {
+        return Some(damaged(path));
+    }
+    if scan.metadata.kind.as_deref() == Some(SUBAGENT) {
+        return None;
+    }
+    entry(path, scan, is_whole)
+}
+
+/// Returns the entry of a session that can be resumed.
+fn entry(path: &Path, scan: Scan, is_whole: bool) -> Option<SessionEntry> {
+    if !scan.is_resumable() {
         return None;
     }
     let Scan { metadata, first_words, .. } = scan;
+    let id = metadata.session_id?;
     // The modification time of the file is used if only a part of the file was read.
     let recorded = metadata.last_updated.filter(|_| is_whole);
     let last_updated = recorded.unwrap_or_else(|| modified(path));
@@ -117,6 +151,8 @@ pub(crate) fn summarise(path: &Path) -> Option<SessionEntry> {
             .map_or_else(|| "Empty conversation".to_owned(), |words| printable(&words)),
         summary: metadata.summary.map(|summary| printable(&summary)),
         is_damaged: false,
+        agent: metadata.agent.map(|agent| printable(&agent)),
+        subagents: Vec::new(),
     })
 }
 
@@ -183,6 +219,8 @@ fn damaged(path: &Path) -> SessionEntry {
         last_updated: time,
         summary: None,
         is_damaged: true,
+        agent: None,
+        subagents: Vec::new(),
     }
 }
 
@@ -227,6 +265,11 @@ pub fn format_list(sessions: &[SessionEntry], current: Option<&str>, now: Timest
         // Writing to a string cannot fail.
         let _written =
             writeln!(text, "  {}. {title} ({age}{mark}) [{}]", session.index, session.id);
+        for subagent in &session.subagents {
+            let (agent, title) = (subagent.agent.as_deref(), short_title(subagent));
+            let (agent, id) = (agent.unwrap_or(SUBAGENT), &subagent.id);
+            let _written = writeln!(text, "       - {agent}: {title} [{id}]");
+        }
     }
     text
 }

@@ -14,6 +14,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::layout::SubagentLine;
 use crate::source::{Span, read_span};
 use crate::stored::StoredMessage;
 
@@ -67,6 +68,8 @@ pub(crate) struct Metadata {
     pub(crate) last_updated: Option<String>,
     pub(crate) summary: Option<String>,
     pub(crate) kind: Option<String>,
+    /// Name of the subagent whose session it is.
+    pub(crate) agent: Option<String>,
 }
 
 impl Metadata {
@@ -164,6 +167,8 @@ struct Own<'a> {
     uncompressed: Option<bool>,
     #[serde(default)]
     opened: Option<Opened>,
+    #[serde(default)]
+    subagent: Option<SubagentLine>,
 }
 
 #[derive(Deserialize)]
@@ -342,6 +347,9 @@ impl Scan {
         let Ok(own) = serde_json::from_str::<Own<'_>>(text) else { return };
         if let Some(opened) = own.opened {
             (self.process, self.opened_at) = (Some(opened.process), Some(offset));
+        }
+        if let Some(subagent) = own.subagent {
+            self.metadata.agent = Some(subagent.agent);
         }
         let span =
             |raw: &RawValue| Span { offset: offset + place(raw, text), length: raw.get().len() };

@@ -17,6 +17,7 @@ use crate::listing::{self, is_session_file};
 use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
+use crate::subagents;
 
 /// Identifier of the session that was changed last.
 const LATEST: &str = "latest";
@@ -36,9 +37,9 @@ const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
 /// Sessions of one project. Creating the store reads nothing. All functions block the thread.
 #[derive(Debug, Clone)]
 pub struct SessionStore {
-    chats: PathBuf,
+    pub(crate) chats: PathBuf,
     state: PathBuf,
-    project_hash: String,
+    pub(crate) project_hash: String,
 }
 
 impl SessionStore {
@@ -106,7 +107,7 @@ impl SessionStore {
     }
 
     /// Returns the session with this `identifier`: `latest`, an id, a number of the list, or the
-    /// beginning of an id.
+    /// beginning of an id. Only an id, or its beginning, selects the session of a subagent.
     ///
     /// # Errors
     /// [`SessionError::NoneFound`] (for `latest`, callers print a warning and start a new session),
@@ -125,6 +126,9 @@ impl SessionStore {
             return Ok(sessions.swap_remove(chosen));
         }
         let mut matches = by_prefix(sessions, identifier);
+        if matches.is_empty() {
+            matches = subagents::matching(&self.chats, identifier)?;
+        }
         match matches.len() {
             1 => Ok(matches.swap_remove(0)),
             0 => Err(SessionError::InvalidIdentifier {
@@ -331,6 +335,7 @@ impl SessionStore {
             start_time: &time,
             last_updated: &time,
             kind: "main",
+            directories: None,
         })?;
         let mut file = AppendLog::open(&path)?;
         claim(&mut file, id)?;
@@ -368,6 +373,7 @@ impl SessionStore {
             start_time: &old.start_time,
             last_updated: &old.last_updated,
             kind: &old.kind,
+            directories: None,
         })?;
         let mut file = AppendLog::open(&path)?;
         claim(&mut file, &old.id)?;
@@ -449,12 +455,12 @@ pub(crate) fn claim(file: &mut AppendLog, id: &str) -> Result<(), SessionError> 
 }
 
 /// Returns the line that names the process which writes from here on.
-fn opened() -> Result<Lines, SessionError> {
+pub(crate) fn opened() -> Result<Lines, SessionError> {
     let opened = json!({ "process": std::process::id(), "version": env!("CARGO_PKG_VERSION") });
     own("opened", &opened).map_err(no_json)
 }
 
-fn encoded(value: &impl serde::Serialize) -> Result<Vec<u8>, SessionError> {
+pub(crate) fn encoded(value: &impl serde::Serialize) -> Result<Vec<u8>, SessionError> {
     line(value).map_err(no_json)
 }
 
@@ -464,7 +470,7 @@ fn no_json(error: serde_json::Error) -> SessionError {
     SessionError::Files(pollux_fs::Error::from_io("session", error.into()))
 }
 
-fn append(file: &mut AppendLog, lines: &Lines) -> Result<(), SessionError> {
+pub(crate) fn append(file: &mut AppendLog, lines: &Lines) -> Result<(), SessionError> {
     Ok(lines.iter().try_for_each(|line| file.append(line))?)
 }
 
@@ -480,7 +486,7 @@ pub(crate) fn is_valid(id: &str) -> bool {
 }
 
 /// Returns the id in a form that is safe in a path.
-fn safe_name(id: &str) -> String {
+pub(crate) fn safe_name(id: &str) -> String {
     let safe = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => character,
         _ => '_',

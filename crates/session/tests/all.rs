@@ -5,4 +5,5 @@
 mod suite {
     mod resume;
     mod store;
+    mod subagents;
 }

@@ -109,7 +109,8 @@ impl Default for ToolOptions {
     }
 }
 
-/// State that all tools of a session share.
+/// State that all tools of an agent share.
+#[derive(Clone)]
 pub struct ToolContext {
     /// Folders of the session.
     pub workspace: Live<Workspace>,
@@ -139,7 +140,7 @@ pub struct ToolContext {
     /// when needed.
     pub spill_directory: PathBuf,
     /// Commands that run in the background. They end when the last tool of the session is dropped.
-    pub background: BackgroundProcesses,
+    pub background: Arc<BackgroundProcesses>,
     /// Receiver of reports when a background command ends; `None` for no reports.
     pub reporter: Option<Reporter>,
     /// True if a user is present who can type.
@@ -188,7 +189,9 @@ impl ToolContext {
             memory_file: PathBuf::new(),
             project_memory_file: PathBuf::new(),
             ledger: Arc::new(Ledger::new()),
-            background: BackgroundProcesses::new(spill_directory.join("background-processes")),
+            background: Arc::new(BackgroundProcesses::new(
+                spill_directory.join("background-processes"),
+            )),
             reporter: None,
             interactive: false,
             spill_directory,
@@ -196,6 +199,16 @@ impl ToolContext {
             web: None,
             sandbox: SandboxInputs::default(),
         }
+    }
+
+    /// Returns the context for the tools of a subagent. It has its own record of the files that it
+    /// has read, so no agent overwrites what another one has written since. `internal_docs` is true
+    /// for a subagent that reads the documentation of Pollux.
+    #[must_use]
+    pub fn for_subagent(&self, internal_docs: bool) -> Self {
+        let internal_docs = internal_docs || self.options.internal_docs;
+        let options = ToolOptions { internal_docs, topics: false, ..self.options.clone() };
+        Self { ledger: Arc::new(Ledger::new()), options, ..self.clone() }
     }
 
     /// Returns true if commands run in a terminal: the session is interactive, and neither the

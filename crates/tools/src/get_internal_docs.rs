@@ -52,6 +52,7 @@ const PAGES: &[(&str, &str)] = &[
     ("signing-in.md", include_str!("../../../docs/signing-in.md")),
     ("skills.md", include_str!("../../../docs/skills.md")),
     ("structured-answers.md", include_str!("../../../docs/structured-answers.md")),
+    ("subagents.md", include_str!("../../../docs/subagents.md")),
     ("themes.md", include_str!("../../../docs/themes.md")),
     ("tools.md", include_str!("../../../docs/tools.md")),
     ("troubleshooting.md", include_str!("../../../docs/troubleshooting.md")),

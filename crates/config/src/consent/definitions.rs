@@ -43,6 +43,14 @@ pub(crate) fn items(project: &Path, known: EarlierAnswers<'_>) -> (Vec<ConsentIt
     (listed.items, listed.left_out)
 }
 
+/// Returns the items of a project's subagents in the order of their names, and messages about files
+/// that cannot be read. Blocks the thread.
+pub fn subagent_items(project: &Path) -> (Vec<ConsentItem>, Vec<String>) {
+    let mut listed = Listed::default();
+    listed.subagents(&project.join(GEMINI_DIR).join("agents"));
+    (listed.items, listed.left_out)
+}
+
 /// Returns the items of custom commands, in their order. Files whose item is known are not read.
 /// Many files are read in parallel, because the user waits for the start.
 fn read_together(

@@ -7,7 +7,7 @@ use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    object("agents.overrides", &SettingKind::Record(&records::AGENT), "Overrides for subagents, by name.").restart().idle(),
+    object("agents.overrides", &SettingKind::Record(&records::AGENT), "Overrides for subagents, by name."),
     choice("agents.browser.sessionMode", &["persistent", "isolated", "existing"], "persistent", "Which browser profile the browser agent uses.").restart().idle(),
     boolean("agents.browser.headless", false, "Hides the browser.").restart().idle(),
     unset("agents.browser.profilePath", SettingKind::Text, "Folder of the browser profile.").restart().idle(),

@@ -21,7 +21,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("experimental.adk.agentSessionNoninteractiveEnabled", false, "Another agent loop for headless runs of Gemini CLI.").restart().idle(),
     boolean("experimental.adk.agentSessionInteractiveEnabled", false, "Another agent loop for the terminal of Gemini CLI.").restart().idle(),
     boolean("experimental.adk.agentSessionSubagentEnabled", false, "Another agent loop for subagents of Gemini CLI.").restart().idle(),
-    boolean("experimental.enableAgents", true, "Loads subagents.").restart().idle(),
+    boolean("experimental.enableAgents", true, "Loads subagents of the user and the project.").restart(),
     boolean("experimental.worktrees", false, "Enables `--worktree`.").restart().idle(),
     boolean("experimental.extensionManagement", true, "Enables the extension commands.").restart().idle(),
     boolean("experimental.extensionConfig", true, "Prompts for the settings of extensions.").restart().idle(),

@@ -38,8 +38,6 @@ pub enum Availability {
 pub enum PlannedPart {
     /// Signing in to services of models.
     SignIn,
-    /// Subagents.
-    Subagents,
     /// Extensions.
     Extensions,
     /// The full-screen interface.
@@ -53,7 +51,6 @@ impl PlannedPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::SignIn => "the sign-in to services",
-            Self::Subagents => "subagents",
             Self::Extensions => "extensions",
             Self::Screen => "the full-screen interface",
             Self::Editor => "the connection to editors",
@@ -64,7 +61,7 @@ impl PlannedPart {
 /// All slash commands of Gemini CLI 0.61, by name.
 pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("about"),
-    planned("agents", PlannedPart::Subagents),
+    available("agents").dialog(),
     planned("auth", PlannedPart::SignIn)
         .remarked("The key comes from the environment or from ~/.gemini/.env.")
         .dialog(),

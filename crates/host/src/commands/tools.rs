@@ -46,7 +46,7 @@ impl Command for Tools {
         let is_described = matches!(context.arguments.trim(), "desc" | "descriptions");
         let (model, mode) = (names::resolve(&context.session.model), context.session.mode);
         let (toolset, policy) = (self.toolset.get(), self.policy.get());
-        let offered = toolset.offered(&policy, mode, model, names::limits(model));
+        let offered = toolset.offered(&policy, None, mode, (model, names::limits(model)));
         context.say(list(&offered, is_described));
         Ok(None)
     }

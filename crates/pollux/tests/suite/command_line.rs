@@ -182,18 +182,14 @@ fn configuration_without_effect_is_reported_once() {
         "general": {"sessionRetention": {"enabled": true}},
         "agents": {"browser": {"headless": true}},
     }));
-    stage.home.user_file("agents/reviewer.md", "---\nname: reviewer\n---\n");
     stage.home.user_file("extensions/notes/gemini-extension.json", "{}");
     let run = stage.pollux(&["-p", "go"]).run();
     run.assert_code(0);
     let lines: Vec<String> = run.stderr_text().lines().map(str::to_owned).collect();
     let [line] = &lines[..] else { panic!("{}", run.report()) };
-    for named in [
-        "subagents (reviewer)",
-        "extensions (notes)",
-        "agents.browser.headless",
-        "general.sessionRetention.enabled",
-    ] {
+    for named in
+        ["extensions (notes)", "agents.browser.headless", "general.sessionRetention.enabled"]
+    {
         assert!(line.contains(named), "{named}: {line}");
     }
 }

@@ -89,6 +89,7 @@ fn items_are_allowed_and_refused_one_by_one() {
         ("1", "GOOGLE_GEMINI_BASE_URL"),
         ("2", "TIDY"),
         ("1", "/tidy"),
+        ("1", "reviewer"),
         ("1", ".gemini/skills/deploy"),
         ("1", "true helper"),
         ("2", "true search"),

@@ -148,7 +148,7 @@ fn context_files_of_the_project_are_in_the_first_message() {
 
 #[test]
 fn each_mode_declares_what_may_run_in_it() {
-    const EVERYTHING: [&str; 17] = [
+    const EVERYTHING: [&str; 18] = [
         "update_topic",
         "list_directory",
         "read_file",
@@ -166,6 +166,7 @@ fn each_mode_declares_what_may_run_in_it() {
         "write_todos",
         "exit_plan_mode",
         "enter_plan_mode",
+        "invoke_agent",
     ];
     let planning = [&FREE_TOOLS[..], &["replace", "write_file"]].concat();
     let editing = [&planning[..], &["web_fetch", "run_shell_command"]].concat();

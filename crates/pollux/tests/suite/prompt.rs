@@ -75,6 +75,7 @@ fn what_is_shown_follows_the_flags() {
     let expected = [
         "preamble",
         "coreMandates",
+        "agentContexts",
         "hookContext",
         "primaryWorkflows",
         "operationalGuidelines",

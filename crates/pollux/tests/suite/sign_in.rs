@@ -94,11 +94,11 @@ fn what_is_not_available_is_reported_once() {
     };
     stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
     run(0, "ignored");
-    stage.home.user_file("agents/a.md", "x");
-    run(1, "ignored: subagents (a).");
+    stage.home.user_file("extensions/a/gemini-extension.json", "{}");
+    run(1, "ignored: extensions (a).");
     run(0, "ignored");
-    stage.home.user_file("agents/c.md", "x");
-    run(1, "ignored: subagents (a, c).");
+    stage.home.user_file("extensions/c/gemini-extension.json", "{}");
+    run(1, "ignored: extensions (a, c).");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(crate) const MODEL: &str = "gemini-2.5-pro";
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
 /// Tools that a headless run offers without an approval.
-pub(crate) const FREE_TOOLS: [&str; 8] = [
+pub(crate) const FREE_TOOLS: [&str; 9] = [
     "update_topic",
     "list_directory",
     "read_file",
@@ -26,6 +26,7 @@ pub(crate) const FREE_TOOLS: [&str; 8] = [
     "read_many_files",
     "google_web_search",
     "enter_plan_mode",
+    "invoke_agent",
 ];
 
 /// Names of the three output formats.

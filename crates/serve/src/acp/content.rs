@@ -3,7 +3,7 @@
 use agent_client_protocol_schema::v1::{ContentBlock, ContentChunk, Diff, ToolCallContent};
 use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{Confirmation, ConfirmationKind, Display, FileDiff, Thought};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::initialize::object;
 
@@ -43,6 +43,10 @@ pub(crate) fn display(display: &Display, is_markdown: bool) -> Vec<ToolCallConte
         Display::Text(text) => vec![code(&harmless(text))],
         Display::Ansi(lines) => vec![code(&harmless(&lines.text()))],
         Display::Diff(diff) => vec![file_diff(diff)],
+        Display::Structured(value) if value.get("isSubagentProgress").is_some() => {
+            let result = value.get("result").and_then(Value::as_str).unwrap_or_default();
+            vec![harmless(result).into_owned().into()]
+        }
         Display::Structured(_) => Vec::new(),
     }
 }

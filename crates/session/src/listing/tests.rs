@@ -29,6 +29,8 @@ fn the_list_is_printed_as_gemini_cli_prints_it() {
         first_message: first.to_owned(),
         summary: summary.map(str::to_owned),
         is_damaged: false,
+        agent: None,
+        subagents: Vec::new(),
     };
     let now = "2026-01-31T12:00:00Z".parse().unwrap();
     let sessions =
