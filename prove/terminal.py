@@ -6,8 +6,8 @@ screen.
 
 Pollux runs with a scripted model in a pseudo-terminal, whose raw output is read, and in real
 terminals (tmux, and GNU screen) that keep what has left the top of the screen. The checks are in
-`terminal_scrollback.py`, `terminal_input.py`, `terminal_keys.py`, `terminal_ends.py` and
-`terminal_hostile.py`.
+`terminal_scrollback.py`, `terminal_transcript.py`, `terminal_input.py`, `terminal_keys.py`,
+`terminal_ends.py` and `terminal_hostile.py`.
 """
 
 import needs
@@ -30,6 +30,7 @@ import terminal_hostile
 import terminal_input
 import terminal_keys
 import terminal_scrollback
+import terminal_transcript
 from terminal_world import CHECKS, World
 
 PROGRAMS = "tmux screen sh stty seq sleep mkdir".split()

@@ -9,7 +9,7 @@ SEQUENCES = re.compile(
 # Line ends, styles, movement inside of the live rows, changes of rows, modes, and queries.
 ALLOWED = re.compile(
     rb"\r|\n|\x1b\[[0-9;:]*m|\x1b\[\d*[ABCDGKLM]|\x1b\[0?J"
-    rb"|\x1b\[\?(?:25|1004|1049|2004|2026|2027|2031)[hl]|\x1b\[[<>=][\d;]*u|\x1b\[>4(?:;\d)?m"
+    rb"|\x1b\[H|\x1b\[\?(?:25|1004|1047|1049|2004|2026|2027|2031)[hl]|\x1b\[[<>=][\d;]*u|\x1b\[>4(?:;\d)?m"
     rb"|\x1b\[\??[\d;]*[ncu]|\x1b\[>[\d;]*q|\x1b\[\d* q|\x1b\[22;[012]t|\x1b\[23;[012]t"
     rb"|\x1b\](?:0|2|8|9|10|11|52|133|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x07"
 )
@@ -20,6 +20,8 @@ DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 MARK = b"7331"
 MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 SYNCHRONISED = b"2026"
+# The whole screen, and the mode by which a start ends it without a move of the cursor.
+FULL_SCREEN, FULL_SCREEN_END = b"1049", b"1047"
 CURSOR = b"25"
 
 
@@ -48,6 +50,7 @@ def left_on(output):
     for names, what in MODE.findall(output):
         for name in names.split(b";"):
             # The cursor is on at the start.
+            name = FULL_SCREEN if name == FULL_SCREEN_END else name
             on[name] = (what == b"l") if name == CURSOR else (what == b"h")
     found = [name.decode() for name, is_on in on.items() if is_on]
     if output.rfind(b"\x1b[>1u") > output.rfind(b"\x1b[<") and b"\x1b[>1u" in output:

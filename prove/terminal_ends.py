@@ -11,7 +11,7 @@ import terminal_bytes
 from dialects import Text
 from sampling import resident, tree
 from at_terminal import Missing, Terminal
-from terminal_world import CTRL_C, CTRL_D, QUESTION, READY, check, done, shell
+from terminal_world import CTRL_C, CTRL_D, CTRL_O, DONE, QUESTION, READY, check, done, shell
 
 # Time limit of an end, in seconds.
 FAREWELL = 4.0
@@ -48,6 +48,13 @@ def while_a_command_runs(talk):
     talk.terminal.wait_for("tick")
 
 
+def while_the_transcript_is_open(talk):
+    talk.terminal.line("go")
+    talk.terminal.wait_for(DONE)
+    talk.terminal.send(CTRL_O)
+    talk.terminal.wait_for("transcript")
+
+
 def while_the_editor_is_open(talk):
     talk.terminal.send("draft")
     talk.terminal.wait_for("draft")
@@ -62,6 +69,7 @@ STATES = {
     while_a_question_waits: [shell("touch made"), done()],
     while_a_command_runs: [shell(LONG_COMMAND), done()],
     while_the_editor_is_open: [done()],
+    while_the_transcript_is_open: [done()],
 }
 
 
@@ -154,7 +162,7 @@ for mode in ("screen", "line"):
             if mode == "line" and state is while_a_question_waits:
                 continue
             about = state.__name__.replace("_", " ")
-            if mode == "line" and state in (while_a_command_runs, while_text_streams):
+            if mode == "line" and state in (while_a_command_runs, while_text_streams, while_the_transcript_is_open):
                 continue
             check(f"the end by {number.name} {about}, mode {mode}")(ending(state, by(number), 128 + number, mode))
 
@@ -234,7 +242,7 @@ def child_of(process):
     raise Missing("the child of the shell")
 
 
-for state in (at_rest, while_text_streams, while_a_question_waits):
+for state in (at_rest, while_text_streams, while_a_question_waits, while_the_transcript_is_open):
     check(f"the end by SIGKILL {state.__name__.replace('_', ' ')}, and the next start")(killed(state))
 
 

@@ -25,7 +25,7 @@ DONE = "it-is-done"
 # Lines that a shell has printed before Pollux started.
 EARLIER = [str(number) for number in range(1001, 1061)]
 UNDER_SHELL = 'seq 1001 1060; "$0" "$@"'
-CTRL_C, CTRL_D = b"\x03", b"\x04"
+CTRL_C, CTRL_D, CTRL_O = b"\x03", b"\x04", b"\x0f"
 # Times between the bytes of one key, in seconds: shorter than the wait for the rest of a sequence.
 SPLIT = 0.004
 

@@ -93,6 +93,7 @@ impl Console {
             view.resize(size);
         }
         let bytes = view.show();
+        terminal::set_full_screen(view.is_full_screen());
         self.print(&bytes);
         is_new
     }
@@ -138,6 +139,8 @@ impl Console {
             self.out.push(NO_MARKS);
         }
         self.out.push(bytes);
+        // The bytes of a view leave it.
+        terminal::set_full_screen(false);
         // A terminal that is closed is detected at the next output.
         drop(tokio::time::timeout(FINAL_OUTPUT, self.out.finish()).await);
         self.modes.suspend();

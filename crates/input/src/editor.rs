@@ -170,6 +170,7 @@ impl LineEditor {
             | KeyPress::ShiftUp
             | KeyPress::ShiftDown
             | KeyPress::Todos
+            | KeyPress::Transcript
             | KeyPress::PageUp
             | KeyPress::PageDown
             | KeyPress::PasteBegin

@@ -1,6 +1,7 @@
 //! The terminal during a conversation: waits for signals, keys, files and events, and prints what
 //! the frontend returns.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
@@ -8,6 +9,7 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, Envelope, Event, Live, Op, Part, SessionStart, SessionsError,
+    TranscriptPage,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
@@ -15,9 +17,10 @@ use tokio::time::sleep_until;
 use crate::completion::Completion;
 use crate::console::Console;
 use crate::end::{ConversationEnd, TerminalSignal};
-use crate::external_editor::{EditProposal, Workbench};
+use crate::external_editor::{EditProposal, FilePlace, Workbench};
 use crate::keys::KeyDecoder;
 use crate::terminal::{self, Change, WindowSize};
+use crate::user::PageRead;
 use crate::view::TerminalView;
 use crate::work::Workload;
 
@@ -30,8 +33,8 @@ pub trait Interaction<'a>: TerminalView {
     /// Returns the work of the conversation.
     fn workload(&mut self) -> &mut Workload<'a>;
 
-    /// Returns the completion of the text in progress, and the work.
-    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>);
+    /// Returns what the event loop waits for.
+    fn awaited(&mut self) -> Awaited<'_, 'a>;
 
     /// Returns the reason of the end, once the conversation is over.
     fn over(&self) -> Option<ConversationEnd>;
@@ -41,6 +44,17 @@ pub trait Interaction<'a>: TerminalView {
 
     /// Handles the end of the editor: with a changed text, an unchanged text or an error message.
     fn edited(&mut self, edited: Result<Option<String>, String>);
+
+    /// Returns the files of which the user wants to open the first that exists.
+    fn take_places(&mut self) -> Option<Vec<FilePlace>> {
+        None
+    }
+
+    /// Handles the end of the editor for one of these files, or the message why it was not opened.
+    fn opened(&mut self, _opened: Result<(), String>) {}
+
+    /// Handles a page of the transcript.
+    fn page_read(&mut self, _page: Result<TranscriptPage, SessionsError>) {}
 
     /// Handles Ctrl-C.
     fn interrupt(&mut self);
@@ -72,6 +86,16 @@ pub trait Interaction<'a>: TerminalView {
     /// Returns the last bytes of the conversation; `resume` is the hint how to resume it, if that
     /// is possible.
     fn close(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8>;
+}
+
+/// Sources that the event loop waits for on behalf of a frontend.
+pub struct Awaited<'t, 'a> {
+    /// Completion of the text in progress.
+    pub completion: Option<&'t mut Completion>,
+    /// Page of the transcript that is being read.
+    pub page: Option<&'t mut PageRead<'a>>,
+    /// The work.
+    pub workload: &'t mut Workload<'a>,
 }
 
 /// Input that has not been sent when a conversation ends.
@@ -113,6 +137,8 @@ impl Chosen {
 pub(crate) struct EventLoop {
     pub(crate) console: Console,
     pub(crate) bench: Workbench,
+    /// Folder of the project.
+    pub(crate) folder: PathBuf,
     /// Messages that belong to no prompt.
     pub(crate) messages: UnboundedReceiver<String>,
     pub(crate) chosen: Chosen,
@@ -137,7 +163,7 @@ impl EventLoop {
                 return end;
             }
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
-            let (completion, workload) = talk.awaited();
+            let Awaited { completion, page, workload } = talk.awaited();
             let console = &mut self.console;
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
@@ -169,6 +195,9 @@ impl EventLoop {
                 Some(text) = self.messages.recv(), if !console.is_behind => talk.message(&text),
                 Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
                     if !console.is_behind => talk.completed(&lines),
+                Some(page) = OptionFuture::from(page), if !console.is_behind => {
+                    talk.page_read(page);
+                }
                 parts = workload.preparation(), if !console.is_behind => talk.prepared(parts),
                 commands = changes.changed(), if !console.is_behind => {
                     talk.background_changed(&commands);
@@ -192,8 +221,16 @@ impl EventLoop {
             return Some(end);
         }
         if let Some(proposal) = talk.take_proposal() {
-            match self.edit(&proposal, talk, signals).await {
+            let bench = self.bench.clone();
+            match self.lend(bench.edit(&proposal), talk, signals).await {
                 Ok(edited) => talk.edited(edited),
+                Err(end) => return Some(end),
+            }
+        }
+        if let Some(places) = talk.take_places() {
+            let (bench, folder) = (self.bench.clone(), self.folder.clone());
+            match self.lend(bench.open_first(&places, &folder), talk, signals).await {
+                Ok(opened) => talk.opened(opened),
                 Err(end) => return Some(end),
             }
         }
@@ -230,16 +267,14 @@ impl EventLoop {
     }
 
     /// Lends the terminal to the editor; fails if a signal ends the program in the meantime.
-    async fn edit(
+    async fn lend<T>(
         &mut self,
-        proposal: &EditProposal,
+        editing: impl Future<Output = T>,
         talk: &mut dyn Interaction<'_>,
         signals: &mut Signals<'_>,
-    ) -> Result<Result<Option<String>, String>, ConversationEnd> {
+    ) -> Result<T, ConversationEnd> {
         self.console.give_back(talk).await;
         let lent = terminal::lend();
-        let bench = self.bench.clone();
-        let editing = bench.edit(proposal);
         tokio::pin!(editing);
         let edited = loop {
             tokio::select! {

@@ -23,6 +23,15 @@ pub struct EditProposal {
     pub text: String,
 }
 
+/// Place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePlace {
+    /// Path of the file, absolute or relative to the folder of the project.
+    pub path: PathBuf,
+    /// Number of the line, from 1.
+    pub line: Option<u32>,
+}
+
 /// The editor, and the folder for its temporary files.
 #[derive(Clone)]
 pub struct Workbench {
@@ -47,14 +56,29 @@ impl Workbench {
         let text = proposal.text.as_bytes();
         pollux_fs::write_atomic(&path, text, &WriteOptions::private())
             .map_err(|error| error.to_string())?;
-        let edited = self.open(&path, proposal).await;
+        let edited = self.change(&path, proposal).await;
         // A file that cannot be removed stays in the folder for temporary files.
         drop(pollux_fs::remove_tree(&folder));
         edited
     }
 
-    async fn open(&self, path: &Path, proposal: &EditProposal) -> Result<Option<String>, String> {
-        self.editor.open(path).await?;
+    /// Opens the first of these files that exists, and waits for the end of the editor. Relative
+    /// paths are below `folder`.
+    ///
+    /// # Errors
+    /// Message for the user.
+    pub async fn open_first(&self, places: &[FilePlace], folder: &Path) -> Result<(), String> {
+        for FilePlace { path, line } in places {
+            let path = folder.join(path);
+            if pollux_fs::info(&path).is_ok_and(|info| info.kind == pollux_fs::EntryKind::File) {
+                return self.editor.open(&path, *line).await;
+            }
+        }
+        Err("None of the files that are named here exists.".to_owned())
+    }
+
+    async fn change(&self, path: &Path, proposal: &EditProposal) -> Result<Option<String>, String> {
+        self.editor.open(path, None).await?;
         let text = pollux_fs::read_text(path, LONGEST).map_err(|error| error.to_string())?.text;
         // The text was read with normalised line ends; the proposal may have others.
         Ok((text != proposal.text.replace("\r\n", "\n")).then_some(text))
@@ -70,9 +94,39 @@ mod tests {
     /// An editor that applies this function to the file.
     struct Scripted(fn(&Path) -> Result<(), String>);
 
+    /// An editor that only reports what it would open.
+    struct Reporting;
+
+    #[async_trait]
+    impl ExternalEditor for Reporting {
+        async fn open(&self, file: &Path, line: Option<u32>) -> Result<(), String> {
+            Err(format!("{} {line:?}", file.file_name().unwrap().to_string_lossy()))
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_file_that_exists_is_opened() {
+        let disk = tempfile::tempdir().unwrap();
+        std::fs::write(disk.path().join("a.rs"), "").unwrap();
+        std::fs::create_dir(disk.path().join("folder.d")).unwrap();
+        let bench = Workbench::new(Arc::new(Reporting), disk.path().to_owned());
+        let place = |path: &str, line| FilePlace { path: path.into(), line };
+        let absolute = disk.path().join("a.rs").display().to_string();
+        for (places, expected) in [
+            (
+                vec![place("none.rs", Some(1)), place("folder.d", None), place("a.rs", Some(7))],
+                "a.rs Some(7)",
+            ),
+            (vec![place(&absolute, None)], "a.rs None"),
+            (Vec::new(), "None of the files that are named here exists."),
+        ] {
+            assert_eq!(bench.open_first(&places, disk.path()).await, Err(expected.to_owned()));
+        }
+    }
+
     #[async_trait]
     impl ExternalEditor for Scripted {
-        async fn open(&self, file: &Path) -> Result<(), String> {
+        async fn open(&self, file: &Path, _: Option<u32>) -> Result<(), String> {
             (self.0)(file)
         }
     }

@@ -91,6 +91,8 @@ pub enum KeyPress {
     Background,
     /// Ctrl-T: the to-do list.
     Todos,
+    /// Ctrl-O: the transcript of the session.
+    Transcript,
     /// Page Up key.
     PageUp,
     /// Page Down key.
@@ -254,6 +256,7 @@ fn control_key(byte: u8, mode: InputMode) -> Option<KeyPress> {
         0x0b => KeyPress::KillRight,
         0x0c => KeyPress::ClearScreen,
         0x0e => KeyPress::Down,
+        0x0f => KeyPress::Transcript,
         0x10 => KeyPress::Up,
         0x12 => KeyPress::Search,
         0x14 => KeyPress::Todos,

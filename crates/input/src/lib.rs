@@ -47,8 +47,8 @@ pub use completion::Completion;
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};
-pub use event_loop::{Interaction, Unsent};
-pub use external_editor::{EditProposal, HAS_EDITOR, Workbench};
+pub use event_loop::{Awaited, Interaction, Unsent};
+pub use external_editor::{EditProposal, FilePlace, HAS_EDITOR, Workbench};
 pub use keys::{
     BACKGROUND_QUERY, InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut,
     TerminalReport,
@@ -64,7 +64,7 @@ pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal}
 pub use terminal_kind::{ColourDepth, Multiplexer, TerminalKind};
 pub use theme_file::{is_theme_file, read_theme_file};
 pub use tone::{Tone, TonedLine};
-pub use user::{Begin, DescribeFailure, Opening, TerminalUser, UserOptions};
+pub use user::{Begin, DescribeFailure, Opening, PageRead, ReadPage, TerminalUser, UserOptions};
 pub use view::{QuestionView, ShowQuestion, TerminalView};
 pub use work::{Preparation, Prepare, StopResult, Submission, WorkKind, Workload, is_command};
 pub use wrap::{WordWrap, rows_of};

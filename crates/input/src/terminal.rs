@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the terminal of a frontend")]
 
 use std::io::ErrorKind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tokio::sync::mpsc;
@@ -24,6 +25,14 @@ const WAITING: usize = 4;
 pub(super) const MARK_PASTES: &[u8] = b"\x1b[?2004h";
 /// Sequence that switches off these marks.
 pub(super) const NO_MARKS: &[u8] = b"\x1b[?2004l";
+
+/// Sequence that shows the terminal's own text again, with the cursor where it was.
+const LEAVE_FULL_SCREEN: &[u8] = b"\x1b[?1049l";
+/// The same without a move of the cursor, which is harmless if the terminal shows its own text.
+const END_FULL_SCREEN: &[u8] = b"\x1b[?1047l";
+
+/// True while a frontend uses the whole screen, which hides the terminal's own text.
+static IS_FULL_SCREEN: AtomicBool = AtomicBool::new(false);
 
 /// Sequence that erases the row of the cursor and all rows below.
 const ERASE_INPUT: &[u8] = b"\r\x1b[J";
@@ -78,6 +87,7 @@ impl Modes {
 
 impl Drop for Modes {
     fn drop(&mut self) {
+        leave_full_screen();
         self.suspend();
         if self.raw && std::thread::panicking() {
             modes::print(NO_MARKS);
@@ -92,6 +102,7 @@ pub(super) fn repair() {
     if modes::repair() {
         modes::print(NO_MARKS);
         modes::print(END_UPDATE);
+        modes::print(END_FULL_SCREEN);
     }
 }
 
@@ -100,8 +111,21 @@ pub(super) fn panic_messages() -> Vec<String> {
     panics::take()
 }
 
+/// Records whether a frontend uses the whole screen.
+pub(super) fn set_full_screen(is_full_screen: bool) {
+    IS_FULL_SCREEN.store(is_full_screen, Ordering::Relaxed);
+}
+
+/// Shows the terminal's own text if a frontend that ends now has hidden it.
+fn leave_full_screen() {
+    if IS_FULL_SCREEN.swap(false, Ordering::Relaxed) {
+        modes::print(LEAVE_FULL_SCREEN);
+    }
+}
+
 /// Restores the original modes at an exit that runs no destructors.
 pub fn restore() {
+    leave_full_screen();
     modes::restore();
 }
 

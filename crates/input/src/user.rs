@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use pollux_protocol::{
     ApprovalMode, ExternalEditor, NoUser, Notices, Operator, PromptOutcome, PromptSource,
     RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError,
-    SettingValues, Severity,
+    SettingValues, Severity, TranscriptFrom, TranscriptPage,
 };
 use tokio::task::JoinHandle;
 
@@ -25,6 +26,9 @@ use crate::terminal::{self, WindowSize};
 use crate::terminal_kind::TerminalKind;
 use crate::view::ShowQuestion;
 use crate::work::{Preparation, Workload};
+
+/// Number of messages of a page of the transcript.
+const PAGE: usize = 40;
 
 /// Function that returns the message for a prompt that failed; `None` for every other end.
 pub type DescribeFailure = fn(&PromptOutcome) -> Option<String>;
@@ -59,6 +63,12 @@ pub struct UserOptions {
     pub show_question: Box<dyn Fn() -> Option<ShowQuestion> + Send + Sync>,
 }
 
+/// Reading of a page of the transcript.
+pub type PageRead<'a> = BoxFuture<'a, Result<TranscriptPage, SessionsError>>;
+
+/// Function that reads a page of the transcript of the session.
+pub type ReadPage<'a> = Box<dyn Fn(TranscriptFrom) -> PageRead<'a> + 'a>;
+
 /// The user at the terminal.
 pub struct TerminalUser {
     options: Arc<UserOptions>,
@@ -72,6 +82,8 @@ pub struct Opening<'a> {
     pub workload: Workload<'a>,
     /// Completes a path in the workspace.
     pub complete_path: Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>,
+    /// Reads a page of the transcript of the session.
+    pub read_page: ReadPage<'a>,
     /// Stores a typed line for the history of later conversations.
     pub record: Box<dyn Fn(&str) + 'a>,
     /// Checks that an approval mode is allowed.
@@ -149,6 +161,7 @@ impl TerminalUser {
         let mut event_loop = EventLoop {
             console: Console::open(typed, !self.options.is_dumb)?,
             bench: Workbench::new(Arc::clone(&self.options.editor), edits),
+            folder: session.facts().folder.clone(),
             messages: self.notices.show_on_page(),
             chosen: Chosen::default(),
         };
@@ -207,6 +220,7 @@ impl TerminalUser {
         let opening = Opening {
             workload: Workload::new(handle.as_ref(), Box::new(prepare), facts.is_steered),
             complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
+            read_page: Box::new(|from| session.transcript(from, PAGE)),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             check_mode: Box::new(|mode| session.check_mode(mode)),
             settings: Box::new(|| session.settings()),

@@ -12,6 +12,12 @@ pub trait TerminalView {
     /// Returns the bytes that show the current state.
     fn show(&mut self) -> Vec<u8>;
 
+    /// Returns true while the view uses the whole screen, which hides the terminal's own text. A
+    /// view enters and leaves it in the bytes of [`Self::show`] and [`Self::leave`].
+    fn is_full_screen(&self) -> bool {
+        false
+    }
+
     /// Returns the bytes after which another program can use the terminal.
     fn leave(&mut self) -> Vec<u8>;
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
-    CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, LineEditor,
-    Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, TerminalView, Tone,
-    TypedBytes, Unsent, WindowSize, WorkKind, Workload,
+    Awaited, CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder,
+    LineEditor, Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, TerminalView,
+    Tone, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
 };
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, Confirmation, ConfirmationKind, Envelope, Event, Op, Part,
@@ -333,8 +333,9 @@ impl<'a> Interaction<'a> for Conversation<'a> {
         &mut self.workload
     }
 
-    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
-        (self.completion.as_mut(), &mut self.workload)
+    fn awaited(&mut self) -> Awaited<'_, 'a> {
+        let (completion, workload) = (self.completion.as_mut(), &mut self.workload);
+        Awaited { completion, page: None, workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {

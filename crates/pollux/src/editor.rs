@@ -33,9 +33,10 @@ impl TerminalEditor {
 
 #[async_trait]
 impl ExternalEditor for TerminalEditor {
-    async fn open(&self, file: &Path) -> Result<(), String> {
+    async fn open(&self, file: &Path, line: Option<u32>) -> Result<(), String> {
         let editor = &self.editor;
-        let script = format!("{editor} {}", pollux_shell::quoted(&file.to_string_lossy()));
+        let arguments = arguments(editor, &file.to_string_lossy(), line);
+        let script = format!("{editor} {arguments}");
         let environment = self.environment.for_children();
         let child = ChildSpec::new(Program::Script(script), &self.folder, environment);
         match pollux_shell::run_in_foreground(&child).await {
@@ -47,11 +48,43 @@ impl ExternalEditor for TerminalEditor {
     }
 }
 
+/// Returns the arguments, quoted for the shell, with which an editor opens a file at a line. An
+/// editor whose syntax is not known opens the file at its start.
+fn arguments(editor: &str, file: &str, line: Option<u32>) -> String {
+    let name = editor.split_whitespace().next().unwrap_or_default();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let file = pollux_shell::quoted(file);
+    let Some(line) = line else { return file };
+    match name {
+        "vi" | "vim" | "nvim" | "gvim" | "nano" | "emacs" | "emacsclient" | "kak" | "joe"
+        | "ne" | "mg" => format!("+{line} {file}"),
+        "code" | "codium" | "code-insiders" | "cursor" | "windsurf" | "antigravity" => {
+            format!("--goto {file}:{line}")
+        }
+        "hx" | "helix" | "micro" | "zed" | "subl" | "lapce" => format!("{file}:{line}"),
+        _ => file,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn editors_get_the_line_as_they_expect_it() {
+        for (editor, expected) in [
+            ("vi", "+7 /p/a.rs"),
+            ("/usr/bin/nvim --clean", "+7 /p/a.rs"),
+            ("code --wait", "--goto /p/a.rs:7"),
+            ("hx", "/p/a.rs:7"),
+            ("ed", "/p/a.rs"),
+        ] {
+            assert_eq!(arguments(editor, "/p/a.rs", Some(7)), expected, "{editor}");
+            assert_eq!(arguments(editor, "/p/a.rs", None), "/p/a.rs", "{editor}");
+        }
+    }
 
     #[tokio::test]
     async fn the_editor_gets_the_file() {
@@ -63,7 +96,7 @@ mod tests {
             let variables = [("VISUAL", " "), ("EDITOR", editor), ("PATH", path.as_str())];
             let environment = Environment::from_pairs(variables);
             let (editor, file) = (TerminalEditor::new(environment, disk.path().into()), &file);
-            async move { editor.open(file).await }
+            async move { editor.open(file, Some(3)).await }
         };
         assert_eq!(open("sed -i s/one/two/").await, Ok(()));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "two\n");

@@ -166,18 +166,27 @@ impl LiveCall {
         row.with(if look == Look::Red { look } else { Look::Dim }, &cut_to(&state, room))
     }
 
-    fn finished(&self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+    /// Returns the mark of a call that has ended, and its look.
+    fn mark(finished: &FinishedCall) -> (&'static str, Look) {
         let is_failed = finished.status == CallStatus::Error;
-        let (mark, look) = if is_failed { ("x ", Look::Red) } else { ("- ", Look::Plain) };
+        if is_failed { ("x ", Look::Red) } else { ("- ", Look::Plain) }
+    }
+
+    /// Returns the word for the state of a call that has ended.
+    fn state(finished: &FinishedCall) -> &'static str {
         let is_denied = |error: &ToolError| error.kind == ToolErrorKind::PolicyViolation;
-        let mut state = match finished.status {
+        match finished.status {
             CallStatus::Error if finished.error.as_ref().is_some_and(is_denied) => "denied",
             CallStatus::Error => "failed",
             CallStatus::Cancelled if finished.decision == Some(Decision::Reject) => "refused",
             CallStatus::Cancelled => "cancelled",
             _ => "done",
         }
-        .to_owned();
+    }
+
+    fn finished(&self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+        let (mark, look) = Self::mark(finished);
+        let mut state = Self::state(finished).to_owned();
         let (summary, details) = self.details(finished, cells);
         for part in [seconds(finished.duration), summary].into_iter().flatten() {
             state.push_str(" · ");
@@ -233,8 +242,41 @@ fn shown_description(description: &str) -> String {
     visible(&one_line(&for_terminal(description)))
 }
 
-/// Returns the rows of a call of an earlier conversation.
+/// Returns the rows of a call of an earlier conversation, as the screen shows it.
 pub(crate) fn recorded_rows(record: &CallRecord, cells: usize) -> Vec<Row> {
+    let (shown, finished) = recorded(record);
+    shown.finished(&finished, cells)
+}
+
+/// Returns all rows of a call of an earlier conversation, with nothing left out.
+pub(crate) fn whole_rows(record: &CallRecord, cells: usize) -> Vec<Row> {
+    let (shown, finished) = recorded(record);
+    let state = LiveCall::state(&finished);
+    let (mark, look) = LiveCall::mark(&finished);
+    let mut rows = vec![shown.headline(mark, look, state, cells)];
+    let room = Room::new(cells).indented(INDENT);
+    if !rows[0].text().contains(&shown.description) {
+        rows.extend(fold(&Row::plain(shown.description.as_str()), room, Breaks::Words));
+    }
+    if let Some(Display::Diff(diff)) = &finished.display {
+        rows.extend(Change::of_patch(&diff.file_diff).rows(cells, INDENT));
+        return rows;
+    }
+    let text = narration::text(&finished);
+    for line in text.trim_end().lines() {
+        let line = for_terminal(line).replace('\t', "    ");
+        rows.extend(fold(&Row::plain(line), room, Breaks::Anywhere));
+    }
+    rows
+}
+
+/// Returns the result of a call of an earlier conversation as text.
+pub(crate) fn recorded_text(record: &CallRecord) -> String {
+    narration::text(&recorded(record).1).into_owned()
+}
+
+/// Returns a call of an earlier conversation as one that has ended now.
+fn recorded(record: &CallRecord) -> (LiveCall, FinishedCall) {
     let call = Call {
         id: record.id.clone(),
         name: record.display_name.clone(),
@@ -256,7 +298,7 @@ pub(crate) fn recorded_rows(record: &CallRecord, cells: usize) -> Vec<Row> {
         duration: Duration::ZERO,
         decision: None,
     };
-    shown.finished(&finished, cells)
+    (shown, finished)
 }
 
 /// Returns the numbers of added and removed lines.

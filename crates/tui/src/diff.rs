@@ -140,6 +140,14 @@ impl Change {
         self.lines.is_empty()
     }
 
+    /// Returns the number of the first changed line, if it is known.
+    pub(crate) fn first_changed(&self) -> Option<u32> {
+        let is_changed =
+            |line: &&ChangeLine| matches!(line.kind, LineKind::Added | LineKind::Removed);
+        let number = self.lines.iter().find(is_changed)?.number?;
+        u32::try_from(number).ok()
+    }
+
     /// Returns the number of lines.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()

@@ -24,6 +24,7 @@ mod link;
 mod markdown;
 mod menu;
 mod outbox;
+mod pager;
 mod palette;
 mod pastes;
 mod picker;

@@ -82,6 +82,7 @@ fn sixteen(look: Look) -> Option<&'static str> {
         Look::Function => "34",
         Look::RemovedPart => "7;31",
         Look::AddedPart => "7;32",
+        Look::Found => "7",
     })
 }
 
@@ -102,6 +103,7 @@ fn themed(look: Look, theme: &Theme, depth: ColourDepth) -> Option<String> {
         Look::Function => ("", Role::Symbol),
         Look::Keyword => ("", Role::Link),
         Look::Title => ("1;4", Role::Link),
+        Look::Found => ("7", Role::Text),
         Look::Link => ("4", Role::Link),
         Look::RemovedPart => return part(theme, Role::Error, Role::DiffRemoved, depth),
         Look::AddedPart => return part(theme, Role::Success, Role::DiffAdded, depth),

@@ -52,6 +52,8 @@ pub(crate) enum Look {
     RemovedPart,
     /// Changed part of an added line.
     AddedPart,
+    /// Text that was searched.
+    Found,
 }
 
 impl Look {

@@ -6,7 +6,7 @@ use crate::fold::cut_to;
 use crate::row::{Look, Row};
 
 /// Keys with their effects.
-const KEYS: [(&str, &str); 22] = [
+const KEYS: [(&str, &str); 23] = [
     ("/", "commands"),
     ("@", "files and folders"),
     ("!", "runs a command line"),
@@ -27,6 +27,7 @@ const KEYS: [(&str, &str); 22] = [
     ("Alt+Up", "chooses a queued prompt"),
     ("Ctrl+B", "background commands"),
     ("Ctrl+T", "to-do list"),
+    ("Ctrl+O", "the whole conversation"),
     ("Ctrl+L", "clears the screen"),
     ("/shortcuts", "lists all keys"),
 ];
@@ -78,8 +79,8 @@ mod tests {
                 assert!(text.contains(key) && is_whole, "{key} {cells}:\n{text}");
             }
         }
-        assert_eq!(rows(77, 40).len(), 22);
-        assert_eq!(rows(79, 40).len(), 11);
+        assert_eq!(rows(77, 40).len(), 23);
+        assert_eq!(rows(79, 40).len(), 12);
         assert_eq!(rows(119, 40).len(), 8);
     }
 
@@ -87,7 +88,7 @@ mod tests {
     fn a_low_window_says_what_is_missing() {
         let rows = rows(39, 5);
         assert_eq!(rows.len(), 5);
-        assert!(rows[4].text().starts_with("18 more; /shortcuts"), "{rows:?}");
+        assert!(rows[4].text().starts_with("19 more; /shortcuts"), "{rows:?}");
         assert_eq!(super::rows(39, 0), []);
     }
 }

@@ -3,22 +3,26 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pollux_input::{DescribeFailure, Tone, narration};
+use pollux_input::{DescribeFailure, narration};
 use pollux_protocol::{
     CommandOutcome, Event, PromptOutcome, Severity, Todo, TodoStatus, UsageReport,
 };
 
 use crate::calls::LiveCalls;
 use crate::code::{CodeBlock, Highlighter};
-use crate::fold::{Breaks, Room, cut_to, fold};
+use crate::fold::cut_to;
 use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
 use crate::outbox::Outbox;
 use crate::row::{Look, Row};
 use crate::status::Status;
 
 mod replay;
+mod rows;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use replay::compressed;
+pub(crate) use rows::{look_of, notice_rows, prompt_rows};
 
 /// Message for work that was stopped.
 const CANCELLED: &str = "Request cancelled.";
@@ -199,23 +203,7 @@ impl Story {
     /// Adds a prompt of the user.
     pub(crate) fn prompt(&mut self, text: &str) {
         self.begin(Block::Prompt);
-        let mut rows = Vec::new();
-        for (index, line) in text.lines().enumerate() {
-            let (mark, room) = match index {
-                0 => ("> ", Room::new(self.cells).hanging(2)),
-                _ => ("", Room::new(self.cells).indented(2)),
-            };
-            let line = line.replace('\t', "    ");
-            let row = Row::new(Look::Cyan, mark).with(Look::Plain, &line);
-            rows.extend(fold(&row, room, Breaks::Words));
-            if rows.len() > PROMPT_ROWS {
-                rows.truncate(PROMPT_ROWS);
-                let count = text.lines().count();
-                let note = format!("[prompt of {count} lines; not all of it is shown]");
-                rows.push(Row::new(Look::Dim, cut_to(&note, self.cells)));
-                break;
-            }
-        }
+        let rows = prompt_rows(text, self.cells, PROMPT_ROWS);
         self.finished.extend(rows);
         self.has_answer = false;
     }
@@ -223,12 +211,7 @@ impl Story {
     /// Adds a message of one or more lines.
     pub(crate) fn notice(&mut self, look: Look, text: &str) {
         self.begin(Block::Notice);
-        for line in text.lines() {
-            let line = line.replace('\t', "    ");
-            let indent = line.len() - line.trim_start_matches(' ').len();
-            let room = Room::new(self.cells).hanging(indent);
-            self.finished.extend(fold(&Row::new(look, line), room, Breaks::Words));
-        }
+        self.finished.extend(notice_rows(look, text, self.cells));
     }
 
     /// Records that the user refused a call, which cancels the current work.
@@ -333,11 +316,8 @@ impl Story {
     }
 
     fn severe(&mut self, severity: Severity, text: &str) {
-        match severity {
-            Severity::Info => self.notice(Look::Plain, text),
-            Severity::Warning => self.notice(Tone::Warning.into(), &format!("! {text}")),
-            Severity::Error => self.notice(Tone::Error.into(), &format!("x {text}")),
-        }
+        let (look, text) = look_of(severity, text);
+        self.notice(look, &text);
     }
 
     fn end_prompt(&mut self, outcome: &PromptOutcome) {

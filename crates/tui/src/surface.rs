@@ -146,6 +146,11 @@ impl Surface {
         }
     }
 
+    /// Returns the colours.
+    pub(crate) fn palette(&self) -> &Palette {
+        &self.palette
+    }
+
     /// Sends a sequence that shows nothing, before the next frame.
     pub(crate) fn send(&mut self, sequence: &str) {
         self.pending.extend_from_slice(sequence.as_bytes());

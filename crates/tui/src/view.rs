@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
-    CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder, Opening,
-    StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
-    clipboard_sequence,
+    Awaited, CommandInput, ConversationEnd, EditProposal, FilePlace, Interaction, KeyDecoder,
+    Opening, StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind,
+    Workload, clipboard_sequence,
 };
 use pollux_protocol::{
-    ApprovalMode, BackgroundCommand, Envelope, Event, Op, Part, Question, QuestionId, SessionsError,
+    ApprovalMode, BackgroundCommand, Envelope, Event, Op, Part, Question, QuestionId,
+    SessionsError, TranscriptPage,
 };
 
 use crate::background::BackgroundPanel;
@@ -34,10 +35,12 @@ mod frame;
 mod frames;
 mod keys;
 mod lists;
+mod transcript;
 
 use appearance::Appearance;
 use frames::Frames;
 pub(crate) use keys::ESCAPE;
+use transcript::{Reading, Transcript};
 
 /// Interval between two changes of the times in the panel of background commands.
 const SECOND: Duration = Duration::from_secs(1);
@@ -64,6 +67,9 @@ pub(crate) struct View<'a> {
     /// List in place of the input.
     picker: Option<Picker>,
     appearance: Appearance<'a>,
+    reading: Reading<'a>,
+    /// The transcript, while it is on the screen.
+    transcript: Option<Transcript<'a>>,
     /// True while the keys are shown.
     has_sheet: bool,
     /// True if the whole to-do list is shown.
@@ -139,6 +145,8 @@ impl<'a> View<'a> {
             panel: None,
             picker: None,
             appearance,
+            reading: Reading { read_page: opening.read_page, marks },
+            transcript: None,
             has_sheet: false,
             has_todos: false,
             decoder: KeyDecoder::default(),
@@ -163,11 +171,16 @@ impl<'a> View<'a> {
         };
         view.begin_theme();
         view.take_unsent(opening.unsent);
-        if let Some(prompt) = opening.first_prompt {
-            view.composer.remember(&prompt);
-            view.submit(prompt.clone(), &prompt);
-        }
+        view.begin_prompt(opening.first_prompt);
         view
+    }
+
+    /// Starts the prompt that the conversation begins with.
+    fn begin_prompt(&mut self, prompt: Option<String>) {
+        if let Some(prompt) = prompt {
+            self.composer.remember(&prompt);
+            self.submit(prompt.clone(), &prompt);
+        }
     }
 
     /// Continues with input from another session: starts its first prompt.
@@ -287,7 +300,11 @@ impl<'a> View<'a> {
     fn set_size(&mut self, size: WindowSize) {
         self.size = size_of(size);
         self.story.resize(self.size.0 - 1);
-        self.surface.resize(self.size);
+        if let Some(transcript) = &mut self.transcript {
+            transcript.resize(self.size);
+        } else {
+            self.surface.resize(self.size);
+        }
         self.frames.change_at_once();
     }
 }
@@ -304,18 +321,27 @@ impl TerminalView for View<'_> {
             return Vec::new();
         }
         self.frames.drawn(now);
+        if self.transcript.is_some() {
+            return self.show_transcript();
+        }
         let finished = self.story.take_finished(now);
         let frame = self.frame(now);
         self.surface.draw(finished, frame)
     }
 
+    fn is_full_screen(&self) -> bool {
+        self.transcript.as_ref().is_some_and(Transcript::is_shown)
+    }
+
     fn leave(&mut self) -> Vec<u8> {
+        self.hide_transcript();
         let rows = self.story.take_all_finished();
         self.leave_with(rows)
     }
 
     fn take_over(&mut self, size: WindowSize) {
         self.surface.forget();
+        self.surface.resize(size_of(size));
         self.set_size(size);
     }
 
@@ -337,6 +363,9 @@ impl TerminalView for View<'_> {
 
     fn next_tick(&self) -> Option<Instant> {
         let now = Instant::now();
+        if self.transcript.is_some() {
+            return self.frames.due(now);
+        }
         let toast = self.toast.as_ref().map(Toast::end);
         // A question hides the status.
         let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
@@ -357,8 +386,10 @@ impl<'a> Interaction<'a> for View<'a> {
         &mut self.workload
     }
 
-    fn awaited(&mut self) -> (Option<&mut Completion>, &mut Workload<'a>) {
-        (self.composer.completion.as_mut(), &mut self.workload)
+    fn awaited(&mut self) -> Awaited<'_, 'a> {
+        let completion = self.composer.completion.as_mut();
+        let page = self.transcript.as_mut().and_then(Transcript::page);
+        Awaited { completion, page, workload: &mut self.workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {
@@ -374,13 +405,33 @@ impl<'a> Interaction<'a> for View<'a> {
         self.take_edited(edited);
     }
 
+    fn take_places(&mut self) -> Option<Vec<FilePlace>> {
+        self.transcript.as_mut().and_then(Transcript::take_places)
+    }
+
+    fn opened(&mut self, opened: Result<(), String>) {
+        self.frames.change_at_once();
+        if let (Err(message), Some(transcript)) = (opened, &mut self.transcript) {
+            transcript.say(message);
+        }
+    }
+
+    fn page_read(&mut self, page: Result<TranscriptPage, SessionsError>) {
+        self.frames.change_at_once();
+        self.take_page(page);
+    }
+
     fn interrupt(&mut self) {
         self.frames.change_at_once();
+        if self.close_transcript() {
+            return;
+        }
         self.handle_interrupt();
     }
 
     fn end_of_input(&mut self) {
         self.frames.change_at_once();
+        self.close_transcript();
         self.dialog = None;
         self.questions.clear();
         self.end();
@@ -437,6 +488,7 @@ impl<'a> Interaction<'a> for View<'a> {
             }
             _ => {}
         }
+        self.tell_transcript(event);
         self.frames.change();
     }
 

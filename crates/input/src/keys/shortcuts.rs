@@ -91,6 +91,11 @@ pub const SHORTCUTS: &[Shortcut] = &[
         KeyPress::ExternalEditor,
         "opens the prompt in $VISUAL or $EDITOR",
     ),
+    key(
+        &[("Ctrl-O", b"\x0f")],
+        KeyPress::Transcript,
+        "on the screen: shows the whole conversation",
+    ),
     key(&[("Ctrl-T", b"\x14")], KeyPress::Todos, "on the screen: shows the whole to-do list"),
     key(&[("Alt-Up", b"\x1b[1;3A")], KeyPress::AltUp, "on the screen: chooses a queued prompt"),
     key(

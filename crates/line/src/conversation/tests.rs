@@ -146,7 +146,7 @@ struct NoEditor;
 
 #[async_trait]
 impl ExternalEditor for NoEditor {
-    async fn open(&self, file: &Path) -> Result<(), String> {
+    async fn open(&self, file: &Path, _: Option<u32>) -> Result<(), String> {
         panic!("{} was opened", file.display())
     }
 }
@@ -186,6 +186,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
     let prepare = Box::new(|_| panic!("nothing to prepare"));
     let opening = Opening {
         workload: Workload::new(agent, prepare, is_steered),
+        read_page: Box::new(|_| panic!("no transcript is read")),
         complete_path: Box::new(|partial| {
             let paths = ["src/", "src/main.rs", "some\\ file"].into_iter();
             let found = paths.filter(|path| path.starts_with(&partial)).map(str::to_owned);

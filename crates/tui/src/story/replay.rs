@@ -9,6 +9,16 @@ use crate::row::Look;
 /// Message about the messages before those that are shown.
 const EARLIER: &str = "[earlier messages of this session are not shown]";
 
+/// Returns the message about a compression, with the tokens before and after it.
+pub(crate) fn compressed(tokens: Option<(u64, u64)>) -> String {
+    match tokens {
+        Some((before, after)) => {
+            format!("Chat history compressed from {before} to {after} tokens.")
+        }
+        None => "Chat history compressed.".to_owned(),
+    }
+}
+
 impl Story {
     /// Adds messages of an earlier conversation. `has_earlier` is true if others precede them.
     pub(crate) fn replay(&mut self, items: &[TranscriptItem], has_earlier: bool) {
@@ -26,13 +36,7 @@ impl Story {
                 TranscriptItem::Answer(answer) => self.replay_answer(answer),
                 TranscriptItem::Notice { severity, text } => self.severe(*severity, text),
                 TranscriptItem::Compressed { tokens, .. } => {
-                    let text = match tokens {
-                        Some((before, after)) => {
-                            format!("Chat history compressed from {before} to {after} tokens.")
-                        }
-                        None => "Chat history compressed.".to_owned(),
-                    };
-                    self.notice(Look::Dim, &text);
+                    self.notice(Look::Dim, &compressed(*tokens));
                 }
             }
         }

@@ -16,6 +16,7 @@ const GOODBYE: &str = "Agent powering down. Goodbye!";
 impl View<'_> {
     /// Removes the live rows and adds the last rows; returns the bytes.
     pub(super) fn say_goodbye(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8> {
+        self.close_transcript();
         self.story.end_answer();
         let has_content = self.workload.has_spoken() || self.is_resumed;
         let mut rows = self.story.take_all_finished();

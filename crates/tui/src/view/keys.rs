@@ -43,6 +43,7 @@ impl View<'_> {
                 return;
             }
             self.frames.change_at_once();
+            let Some(key) = self.press_in_transcript(key) else { continue };
             if self.dialog.is_some() {
                 let answers = self.press_in_dialog(key, at);
                 if answers {

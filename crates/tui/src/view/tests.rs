@@ -7,8 +7,9 @@ use futures::stream::BoxStream;
 use pollux_input::{InputMode, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, ConfinementLevel, Confirmation,
-    ConfirmationKind, ExternalEditor, Live, LiveOutput, Notices, Origin, PromptOutcome,
+    ConfirmationKind, EntryId, ExternalEditor, Live, LiveOutput, Notices, Origin, PromptOutcome,
     QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity,
+    TranscriptItem,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -67,11 +68,18 @@ impl Agent {
     }
 }
 
+/// Returns the only page of a transcript.
+fn said() -> TranscriptPage {
+    let parts = vec![Part::text("what was said")];
+    let item = TranscriptItem::User { id: EntryId::new("u"), parts };
+    TranscriptPage { items: vec![item], before: None, after: None }
+}
+
 struct NoEditor;
 
 #[async_trait]
 impl ExternalEditor for NoEditor {
-    async fn open(&self, file: &Path) -> Result<(), String> {
+    async fn open(&self, file: &Path, _: Option<u32>) -> Result<(), String> {
         panic!("{} was opened", file.display())
     }
 }
@@ -126,6 +134,7 @@ impl<'a> Stage<'a> {
         let opening = Opening {
             workload: Workload::new(agent, prepare, false),
             complete_path: Box::new(|_| tokio::spawn(async { Vec::new() })),
+            read_page: Box::new(|_| Box::pin(futures::future::ready(Ok(said())))),
             record: Box::new(|_| {}),
             check_mode: Box::new(|_| Ok(())),
             settings,
@@ -150,7 +159,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn burst(&mut self, bytes: &str) {
+    pub(super) fn burst(&mut self, bytes: &str) {
         let (bytes, mode) = (bytes.as_bytes().to_vec(), InputMode::Raw);
         self.view.typed(&TypedBytes { bytes, mode, at: Instant::now() });
         if self.view.escape_end.is_some() {
@@ -158,8 +167,12 @@ impl<'a> Stage<'a> {
         }
     }
 
+    pub(super) fn envelope(&self, event: Event) -> Envelope {
+        self.agent.envelope(event)
+    }
+
     pub(super) fn event(&mut self, event: Event) {
-        self.view.event(&self.agent.envelope(event));
+        self.view.event(&self.envelope(event));
     }
 
     fn end(&mut self) {
