@@ -75,7 +75,7 @@ pub fn item(kind: &str, name: &str, detail: impl Into<ItemDetail>, content: &[u8
 }
 
 /// Returns the SHA-256 of some bytes, in hexadecimal.
-pub(crate) fn digest(bytes: &[u8]) -> String {
+pub fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

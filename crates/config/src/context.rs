@@ -1,8 +1,8 @@
 //! Context files: `GEMINI.md`, `AGENTS.md` and similar files with information for the model.
 //!
-//! There are three tiers: the user's own files (`~/.gemini`), the project's files (upward from each
-//! workspace folder), and those of subfolders, which are loaded when a tool touches a path below
-//! them.
+//! There are four tiers: the user's own files (`~/.gemini`), those of extensions, the project's
+//! files (upward from each workspace folder), and those of subfolders, which are loaded when a tool
+//! touches a path below them.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -42,6 +42,8 @@ pub struct ContextOptions<'a> {
     pub workspace: &'a [PathBuf],
     /// Folder of the private notes about the project, if any.
     pub private_memory_dir: Option<PathBuf>,
+    /// Files of extensions.
+    pub extensions: &'a [PathBuf],
     /// True if the project's files may be read.
     pub trusted: bool,
     /// Items of the project that may take effect. Files that are links out of the project need
@@ -67,6 +69,8 @@ pub struct ContextFiles {
     pub global: Vec<ContextFile>,
     /// Private notes about the project.
     pub private_memory: Option<ContextFile>,
+    /// Files of extensions.
+    pub extensions: Vec<ContextFile>,
     /// Files of the project, outer folders first.
     pub project: Vec<ContextFile>,
     /// Files of subfolders, in the order in which tools touched them.
@@ -84,6 +88,8 @@ pub enum ContextFileOrigin {
     Global,
     /// The user's private notes about the project.
     PrivateMemory,
+    /// Extensions.
+    Extension,
     /// The project.
     Project,
     /// A subfolder, found when a tool touched it.
@@ -96,6 +102,7 @@ impl ContextFileOrigin {
         match self {
             Self::Global => "Global",
             Self::PrivateMemory => "Private Project Memory",
+            Self::Extension => "Extension",
             Self::Project => "Project",
             Self::Subfolder => "Subfolders",
         }
@@ -149,6 +156,9 @@ pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     let own: Vec<_> = own.collect();
     files.global = files.load(options, own, options.settings.import_format);
     files.private_memory = files.load_private_memory(options, &names);
+    let brought = options.extensions.iter().cloned().filter_map(PendingSettings::at).collect();
+    // The files of an extension import only files beside them, wherever it is installed.
+    files.extensions = files.load_within(&[], brought, options.settings.import_format);
     if options.trusted {
         let mut found = Vec::new();
         for folder in options.workspace {
@@ -207,6 +217,7 @@ impl ContextFiles {
         [
             (ContextFileOrigin::Global, self.global.as_slice()),
             (ContextFileOrigin::PrivateMemory, notes),
+            (ContextFileOrigin::Extension, &self.extensions),
             (ContextFileOrigin::Project, &self.project),
             (ContextFileOrigin::Subfolder, &self.subfolders),
         ]
@@ -282,7 +293,16 @@ impl ContextFiles {
         found: Vec<PendingSettings>,
         format: ImportFormat,
     ) -> Vec<ContextFile> {
-        let markers = &options.settings.memory_boundary_markers;
+        self.load_within(&options.settings.memory_boundary_markers, found, format)
+    }
+
+    /// Loads files. The nearest folder with one of the markers holds everything that they import.
+    fn load_within(
+        &mut self,
+        markers: &[String],
+        found: Vec<PendingSettings>,
+        format: ImportFormat,
+    ) -> Vec<ContextFile> {
         let mut loader = Loader { markers, format, bytes: self.bytes, warnings: Vec::new() };
         let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
         let read: Vec<(PendingSettings, Read)> = fresh

@@ -40,6 +40,12 @@ pub enum InstallError {
         /// Reason, without a full stop.
         reason: String,
     },
+    /// There is something at the path of a new extension.
+    #[error("Path already exists: {}", .0.display())]
+    Exists(PathBuf),
+    /// The name of an extension is not allowed, with this message.
+    #[error("{0}")]
+    Name(String),
     /// The path below the source leads out of it.
     #[error("Invalid path: Directory traversal not allowed.")]
     Traversal,

@@ -3,6 +3,15 @@
 //! | module | contents |
 //! |---|---|
 //! | `agents` | definitions of subagents |
+//! | `set` | [`ExtensionSet`]: the extensions of a session |
+//! | `extension` | [`Extension`]: one extension |
+//! | `manifest` | `gemini-extension.json` |
+//! | `variables` | `${name}` in the files of an extension |
+//! | `values` | values that the user enters for the settings of an extension |
+//! | `enablement` | in which folders an extension is enabled |
+//! | `record` | where an extension is from |
+//! | `templates` | extensions to begin with |
+//! | `validate` | checks of an extension by its author |
 //! | `skills` | agent skills: instructions for certain tasks, with files that belong to them |
 //! | `archive` | extraction of archives within bounds |
 //! | `git` | copies of repositories |
@@ -17,11 +26,28 @@
 
 pub mod agents;
 mod archive;
+mod enablement;
 mod error;
+mod extension;
 mod git;
+pub mod manifest;
+mod record;
+mod set;
 pub mod skills;
+mod templates;
 mod tree;
+mod validate;
+mod values;
+mod variables;
 
 pub use archive::{extract_zip, extract_zip_bytes};
+pub use enablement::ExtensionEnablement;
 pub use error::InstallError;
+pub use extension::{Extension, ExtensionError};
 pub use git::{is_git_address, without_credentials};
+pub use record::{InstallRecord, RECORD_FILE, SourceKind};
+pub use set::{ExtensionPlaces, ExtensionRules, ExtensionSet, SourceRules, extensions_folder};
+pub use templates::{ExtensionTemplate, TEMPLATES, create};
+pub use validate::{Validation, validate};
+pub use values::{ExtensionSetting, ValueError, ValueScope, ValueStore};
+pub use variables::Variables;

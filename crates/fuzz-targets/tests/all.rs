@@ -34,6 +34,7 @@ targets! {
     consent_file,
     context_imports,
     edit_matcher,
+    extension_manifest,
     google_file,
     hook_output,
     html_to_markdown,

@@ -1,6 +1,6 @@
 //! Hook definitions of the settings files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pollux_config::{Layer, LayerKind};
@@ -18,7 +18,7 @@ const OLD_KEYS: [&str; 3] = ["enabled", "disabled", "notifications"];
 /// Maximum number of hooks read from one file.
 const MOST_HOOKS: usize = 1000;
 
-/// Settings layer that defines a hook.
+/// Origin of a hook: a settings layer or an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookSource {
     /// Settings of the folder.
@@ -27,6 +27,8 @@ pub enum HookSource {
     User,
     /// Settings of the administrator.
     System,
+    /// File of an extension.
+    Extension,
 }
 
 impl HookSource {
@@ -36,6 +38,7 @@ impl HookSource {
             Self::Project => "project",
             Self::User => "user",
             Self::System => "system",
+            Self::Extension => "extensions",
         }
     }
 
@@ -53,9 +56,9 @@ impl HookSource {
 pub struct Hook {
     /// Event at which the hook runs.
     pub event: HookEvent,
-    /// Layer that defines the hook.
+    /// Origin of the hook.
     pub source: HookSource,
-    /// Settings file that defines the hook.
+    /// File that defines the hook.
     pub file: PathBuf,
     /// Tools or reasons for which the hook runs, as written in the settings.
     pub matcher: Option<String>,
@@ -110,27 +113,45 @@ pub fn read(layers: &[Layer]) -> HookDefinitions {
     let mut found = HookDefinitions::default();
     for layer in layers {
         let Some(group) = layer.value.get("hooks") else { continue };
-        let mut reading = Reading { layer, found: &mut found, taken: 0 };
-        match group {
-            Value::Object(events) => reading.events(events),
-            Value::Null => {}
-            _ => reading.warn("hooks", "must be an object with events as keys"),
-        }
+        let (source, file) = (HookSource::of(layer.kind), layer.path.as_path());
+        Reading { source, file, found: &mut found, taken: 0 }.group(group);
     }
     found
 }
 
-/// State of reading one settings file.
+/// Reads the hooks of an extension: the value of `hooks` in the file. Each program gets the
+/// variables.
+pub fn read_extension(hooks: &Value, file: &Path, variables: &[(&str, &str)]) -> HookDefinitions {
+    let mut found = HookDefinitions::default();
+    Reading { source: HookSource::Extension, file, found: &mut found, taken: 0 }.group(hooks);
+    for hook in &mut found.hooks {
+        hook.environment.retain(|(name, _)| variables.iter().all(|(known, _)| known != name));
+        let own = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        hook.environment.extend(own);
+    }
+    found
+}
+
+/// State of reading one file.
 struct Reading<'a> {
-    layer: &'a Layer,
+    source: HookSource,
+    file: &'a Path,
     found: &'a mut HookDefinitions,
     taken: usize,
 }
 
 impl Reading<'_> {
     fn warn(&mut self, place: &str, problem: &str) {
-        let path = self.layer.path.display();
+        let path = self.file.display();
         self.found.warnings.push(format!("Invalid hook in {path}, ignored: {place} {problem}."));
+    }
+
+    fn group(&mut self, group: &Value) {
+        match group {
+            Value::Object(events) => self.events(events),
+            Value::Null => {}
+            _ => self.warn("hooks", "must be an object with events as keys"),
+        }
     }
 
     fn events(&mut self, events: &Map<String, Value>) {
@@ -139,7 +160,7 @@ impl Reading<'_> {
                 continue;
             }
             let Some(event) = HookEvent::of_name(name) else {
-                let source = HookSource::of(self.layer.kind).as_str();
+                let source = self.source.as_str();
                 self.found.warnings.push(format!(
                     "Invalid hook event name: \"{name}\" from {source} config. Skipping."
                 ));
@@ -204,8 +225,8 @@ impl Reading<'_> {
         let command = text("command").ok_or("has no \"command\"")?;
         Ok(Hook {
             event,
-            source: HookSource::of(self.layer.kind),
-            file: self.layer.path.clone(),
+            source: self.source,
+            file: self.file.to_owned(),
             compiled: Matcher::new(matcher.as_deref()),
             matcher,
             sequential,

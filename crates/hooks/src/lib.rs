@@ -32,7 +32,7 @@ mod script;
 
 pub use commands::{SaveDisabled, commands};
 pub use consent::consent_items;
-pub use definition::{DEFAULT_TIMEOUT, Hook, HookDefinitions, HookSource, read};
+pub use definition::{DEFAULT_TIMEOUT, Hook, HookDefinitions, HookSource, read, read_extension};
 pub use hooks::{EventResult, HookOptions, Hooks};
 pub use merge::{HookResult, TailCall, fenced};
 pub use migrate::{MigrateError, Migrated, migrate};

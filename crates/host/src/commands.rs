@@ -20,6 +20,7 @@ mod copy;
 mod custom;
 mod directory;
 mod export;
+mod extensions;
 mod help;
 mod init;
 mod links;
@@ -137,6 +138,7 @@ fn about_session(
             toolset: state.toolset.clone(),
         }),
         Arc::new(agents::Agents::new(setup, state)),
+        Arc::new(extensions::ExtensionsCommand(Arc::clone(setup))),
         Arc::new(tools::Tools { toolset: state.toolset.clone(), policy: state.policy.clone() }),
         Arc::new(tasks::Tasks(Arc::clone(&state.tools))),
         Arc::new(policies::Policies(state.policy.clone())),

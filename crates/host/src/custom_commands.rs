@@ -1,4 +1,5 @@
-//! Custom commands of a session: the files of the user and of the project, as slash commands.
+//! Custom commands of a session: the files of the user, the project and extensions, as slash
+//! commands.
 //!
 //! At the start only the names are known, and the user's answers about the project's files. A file
 //! is read when its command is called or described, and the content that was read is compared with
@@ -80,8 +81,7 @@ impl CustomCommands {
     /// the check of the files does, and in a headless run only the called command matters. Blocks
     /// the thread.
     pub(crate) fn add_to(self: &Arc<Self>, set: &mut CommandSet) {
-        let found = [CommandSource::User, CommandSource::Project].map(|source| self.find(source));
-        put(set, found.into());
+        put(set, self.find_all());
     }
 
     /// Checks the commands of a session with a user, in the background, and reports those that
@@ -107,14 +107,13 @@ impl CustomCommands {
     /// Reads all files, and removes the commands that cannot be used from the set. Returns messages
     /// for the user. Blocks the thread.
     fn check(self: &Arc<Self>, commands: &Live<CommandSet>, is_reload: bool) -> Vec<String> {
-        let mut found =
-            [CommandSource::User, CommandSource::Project].map(|source| self.find(source));
+        let mut found = self.find_all();
         let unusable = found.iter_mut().map(Found::check).sum::<usize>();
         let mut messages: Vec<String> =
             found.iter_mut().flat_map(|found| std::mem::take(&mut found.left_out)).collect();
         // Every other change of the set would be reported to the frontend without need.
         if is_reload || unusable > 0 {
-            commands.update(|set| put(set, found.into()));
+            commands.update(|set| put(set, found));
         }
         let mut renamed = commands.get().renamed().to_vec();
         // Every other name is reported once in a session.
@@ -149,8 +148,12 @@ impl CustomCommands {
     pub(crate) async fn list(self: &Arc<Self>) -> String {
         let this = Arc::clone(self);
         let listed = tokio::task::spawn_blocking(move || {
-            let sources = [("User", CommandSource::User), ("Project", CommandSource::Project)];
-            let listed = sources.into_iter().filter_map(|(title, source)| {
+            let listed = this.sources().into_iter().filter_map(|source| {
+                let title = match &source {
+                    CommandSource::Extension(name) => format!("Extension: {name}"),
+                    CommandSource::Project => "Project".to_owned(),
+                    _ => "User".to_owned(),
+                };
                 let folder = this.folder(&source)?;
                 let found = this.find(source);
                 let names = found.commands.iter().map(|command| command.path_below(&folder));
@@ -167,14 +170,31 @@ impl CustomCommands {
         }
     }
 
+    /// Returns the sources in the order in which Gemini CLI reads them.
+    fn sources(&self) -> Vec<CommandSource> {
+        let brought = self.setup.extensions.active();
+        let brought = brought.map(|extension| CommandSource::Extension(extension.name().into()));
+        [CommandSource::User, CommandSource::Project].into_iter().chain(brought).collect()
+    }
+
+    fn find_all(self: &Arc<Self>) -> Vec<Found> {
+        self.sources().into_iter().map(|source| self.find(source)).collect()
+    }
+
     /// Finds the commands of a source.
     fn find(self: &Arc<Self>, source: CommandSource) -> Found {
         let mut found =
             Found { source, commands: Vec::new(), unusable: Vec::new(), left_out: Vec::new() };
         let Some(folder) = self.folder(&found.source) else { return found };
         let is_project = found.source == CommandSource::Project;
-        let project = is_project.then_some(self.setup.input.request.folder.as_path());
-        let files = find_commands(&folder, project);
+        // No link leads out of the project, or of the extension.
+        let files = match &found.source {
+            CommandSource::Project => {
+                find_commands(&folder, Some(&self.setup.input.request.folder))
+            }
+            CommandSource::Extension(_) => find_commands(&folder, folder.parent()),
+            _ => find_commands(&folder, None),
+        };
         found.left_out = files.left_out;
         for file in files.files {
             if let Some(reason) = self.refusal(&file).filter(|_| is_project) {
@@ -198,6 +218,7 @@ impl CustomCommands {
             CommandSource::Project if *cwd != places.home => {
                 Some(cwd.join(GEMINI_DIR).join(FOLDER))
             }
+            CommandSource::Extension(name) => Some(self.setup.extensions.get(name)?.commands()),
             CommandSource::Project | CommandSource::Skill | CommandSource::Server(_) => None,
         }
     }

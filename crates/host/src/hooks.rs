@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pollux_config::{Loaded, PendingSettings};
+use pollux_extensions::ExtensionSet;
 use pollux_hooks::{HookOptions, Hooks};
 use pollux_protocol::ConsentItem;
 use pollux_tools::ToolOptions;
@@ -27,12 +28,20 @@ pub(crate) fn consent_items(found: &PendingSettings, cwd: &Path) -> Vec<ConsentI
 /// Setting that switches all hooks off.
 const ENABLED: &str = "hooksConfig.enabled";
 
-/// Returns the hooks that the settings define; empty if hooks are switched off.
-pub fn found_in(loaded: &Loaded) -> pollux_hooks::HookDefinitions {
+/// Returns the hooks that the settings and the extensions define; empty if hooks are switched off.
+pub fn found_in(loaded: &Loaded, extensions: &ExtensionSet) -> pollux_hooks::HookDefinitions {
     if !loaded.settings.boolean(ENABLED) {
         return pollux_hooks::HookDefinitions::default();
     }
-    pollux_hooks::read(&loaded.layers)
+    let mut found = pollux_hooks::read(&loaded.layers);
+    for extension in extensions.active() {
+        let Some(hooks) = &extension.hooks else { continue };
+        let values: Vec<(&str, &str)> = extension.values().collect();
+        let brought = pollux_hooks::read_extension(hooks, &extension.hooks_file(), &values);
+        found.hooks.extend(brought.hooks);
+        found.warnings.extend(brought.warnings);
+    }
+    found
 }
 
 /// Returns the environment for the user's programs: without credentials of models, and redacted
@@ -50,7 +59,7 @@ pub fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
 impl Setup {
     /// Returns the hooks of this session, ready to run. Reports definitions that were left out.
     pub(crate) fn hooks(&self, session_id: &str, transcript: Option<PathBuf>) -> Hooks {
-        let found = found_in(&self.loaded);
+        let found = found_in(&self.loaded, &self.extensions);
         found.warnings.iter().for_each(|warning| {
             self.input.request.notices.warning(&format!("[WARNING] {warning}"));
         });

@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::consent::short;
-use pollux_config::{Loaded, Places, ProjectIdentity, schema};
-use pollux_fs::{EntryKind, WriteOptions};
+use pollux_config::{Loaded, ProjectIdentity, schema};
+use pollux_extensions::{Extension, ExtensionSet};
+use pollux_fs::WriteOptions;
 use pollux_protocol::Notices;
 use serde_json::Value;
 
@@ -37,30 +38,14 @@ const MAX_REPORTED: usize = 64 << 10;
 /// Maximum number of names of one kind in the report.
 const MAX_NAMES: usize = 4;
 
-/// Kind of definitions in the home directory and the project.
-struct Definitions {
-    plural: &'static str,
-    /// Folders below the home directory and the project.
-    folders: &'static [&'static str],
-    /// True for an entry of the folder that is a definition or may contain some.
-    is_one: fn(&Path) -> bool,
-}
-
-const DEFINITIONS: [Definitions; 1] = [Definitions {
-    plural: "extensions",
-    folders: &[".gemini/extensions"],
-    is_one: |path| is_kind(&path.join("gemini-extension.json"), EntryKind::File),
-}];
-
 /// Reports in one line what is configured without effect, unless the last report was the same.
 pub(crate) fn report(
     loaded: &Loaded,
-    places: &Places,
     project: &ProjectIdentity,
-    cwd: &Path,
+    extensions: &ExtensionSet,
     notices: &dyn Notices,
 ) {
-    let found = found(loaded, places, cwd).join("; ");
+    let found = found(loaded, extensions).join("; ");
     let file = project.temporary_dir.join(REPORTED);
     let reported = pollux_fs::read_head(&file, MAX_REPORTED).unwrap_or_default();
     if found.as_bytes() == reported {
@@ -77,26 +62,16 @@ pub(crate) fn report(
 }
 
 /// Returns the configuration without effect, one text for each kind.
-fn found(loaded: &Loaded, places: &Places, cwd: &Path) -> Vec<String> {
+fn found(loaded: &Loaded, extensions: &ExtensionSet) -> Vec<String> {
     let mut found = Vec::new();
-    let mut roots = vec![places.home.as_path()];
-    if loaded.trust.is_trusted() && cwd != places.home {
-        roots.push(cwd);
-    }
-    for definitions in &DEFINITIONS {
-        let below = |root: &&Path| {
-            let root = root.to_path_buf();
-            definitions.folders.iter().map(move |folder| root.join(folder))
-        };
-        let names: Vec<String> = roots
-            .iter()
-            .flat_map(below)
-            .flat_map(|folder| entries(&folder))
-            .filter(|path| (definitions.is_one)(path))
-            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
-            .collect();
-        found.extend(listed(definitions.plural, &names));
-    }
+    let brings = |what: fn(&Extension) -> bool| -> Vec<String> {
+        let brought = extensions.active().filter(|extension| what(extension));
+        brought.map(|extension| extension.name().to_owned()).collect()
+    };
+    let themes = brings(|extension| !extension.manifest.themes.is_empty());
+    let agents = brings(|extension| !entries(&extension.agents()).is_empty());
+    found.extend(listed("themes of extensions", &themes));
+    found.extend(listed("subagents of extensions", &agents));
     let defaults = schema::defaults();
     let is_idle = |setting: &&schema::Setting| {
         let value = loaded.settings.value(setting.key);
@@ -128,11 +103,6 @@ fn listed(plural: &str, names: &[String]) -> Option<String> {
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = pollux_fs::list_directory(folder).unwrap_or_default();
     entries.into_iter().map(|entry| entry.path).collect()
-}
-
-/// Returns true for an entry of this kind; links are followed.
-fn is_kind(path: &Path, kind: EntryKind) -> bool {
-    pollux_fs::info(path).is_ok_and(|info| info.kind == kind)
 }
 
 #[cfg(test)]

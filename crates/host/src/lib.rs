@@ -21,6 +21,7 @@ mod consent;
 mod credentials;
 mod custom_commands;
 mod discovery;
+pub mod extensions;
 mod google_sign_in;
 pub mod hooks;
 mod host;

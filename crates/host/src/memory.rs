@@ -26,6 +26,8 @@ pub(crate) struct Memory {
     settings: Settings,
     /// File that facts are added to.
     own_file: PathBuf,
+    /// Files of extensions.
+    extensions: Vec<PathBuf>,
     files: Mutex<ContextFiles>,
     reported: Live<SessionMemory>,
 }
@@ -41,6 +43,7 @@ impl Memory {
             accepted: setup.loaded.accepted.clone(),
             settings: setup.loaded.settings.clone(),
             own_file: setup.global_memory(),
+            extensions: setup.extensions.context_files(),
             files: Mutex::default(),
             reported: Live::default(),
         };
@@ -61,9 +64,11 @@ impl Memory {
         self.reported.clone()
     }
 
-    /// Returns the text of the project's files, as the first message contains it.
+    /// Returns the text of the files of extensions and of the project, for the first message.
     pub(crate) fn project_section(&self) -> String {
-        context::project_section("", &self.files().project, "").unwrap_or_default()
+        let files = self.files();
+        let extensions = context::blocks(&files.extensions);
+        context::project_section(&extensions, &files.project, "").unwrap_or_default()
     }
 
     /// Returns a function that finds the context files of a path that the model has not received
@@ -123,8 +128,10 @@ impl Memory {
         let mut lines = vec![format!("{count} context file{plural} loaded, {}.", tokens(size))];
         lines.extend(new.warnings.iter().cloned());
         let mut files = self.files();
+        let sent =
+            |files: &ContextFiles| [files.extensions.clone(), files.project.clone()].concat();
         let (system, notice) =
-            (self.system_section(&new), describe_changes(&files.project, &new.project));
+            (self.system_section(&new), describe_changes(&sent(&files), &sent(&new)));
         self.reported.update(|reported| reported.replace(&system, notice));
         *files = new;
         lines.join("\n")
@@ -171,6 +178,7 @@ impl Memory {
             places: &self.places,
             workspace: folders,
             private_memory_dir: Some(self.private_memory_dir.clone()),
+            extensions: &self.extensions,
             trusted: self.trusted,
             accepted: &self.accepted,
             settings: self.settings.context(),
@@ -189,8 +197,8 @@ fn tokens(estimate: f64) -> String {
     format!("{} tokens", estimate.round() as u64)
 }
 
-/// Returns a message to the model about changes of the project's files; `None` if nothing has
-/// changed.
+/// Returns a message to the model about changes of the files of its first message; `None` if
+/// nothing has changed.
 fn describe_changes(old: &[ContextFile], new: &[ContextFile]) -> Option<String> {
     let changed: Vec<ContextFile> =
         new.iter().filter(|file| !old.contains(file)).cloned().collect();

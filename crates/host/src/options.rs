@@ -15,6 +15,8 @@ pub struct RunOptions {
     pub yolo: bool,
     /// Options about policy, allowed tools and trust.
     pub rules: RuleOptions,
+    /// The only extensions that are active; `none` for no extension.
+    pub extensions: Option<Vec<String>>,
     /// Limits of one prompt.
     pub limits: PromptLimits,
     /// Schema that the last answer must satisfy.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::{Accepted, Loaded, Places, server_lists};
+use pollux_extensions::ExtensionSet;
 use pollux_policy::{FoundPolicies, PolicyFile, PolicyPlaces, ToolLists};
 use pollux_protocol::SessionRequest;
 use serde_json::Value;
@@ -49,6 +50,7 @@ pub(crate) fn read(
     places: &Places,
     request: &SessionRequest,
     accepted: &Accepted,
+    extensions: &ExtensionSet,
 ) -> Result<PolicyFile, SessionFailure> {
     let (cwd, notices) = (request.folder.as_path(), request.notices.as_ref());
     let lists = tool_lists(options, loaded);
@@ -62,11 +64,14 @@ pub(crate) fn read(
         }
     }
     let [user, admin] = named_files(options, loaded, places, cwd);
+    let brought = extensions.active();
+    let brought = brought.map(|extension| (extension.name().to_owned(), extension.policies()));
     let found = FoundPolicies::read(&PolicyPlaces {
         user: &user,
         default_user: &places.user_policies(),
         system: &places.system_policies(),
         admin: &admin,
+        extensions: &brought.collect::<Vec<_>>(),
         project: loaded.trust.is_trusted().then_some(cwd),
         accepts: &|item| accepted.accepts(item),
     });

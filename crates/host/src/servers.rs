@@ -22,7 +22,6 @@ use pollux_tools::ToolOptions;
 use tokio::sync::mpsc;
 
 use crate::credentials::credentials;
-use crate::rules::tool_lists;
 use crate::setup::Setup;
 use sign_in::WaitingSignIns;
 
@@ -95,7 +94,7 @@ impl SessionServers {
         }
         let (notices, mut waiting) = mpsc::unbounded_channel::<(Severity, String)>();
         let servers = self.servers.get_or_init(|| self.create(doors, notices.clone()));
-        let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
+        let lists = self.setup.tool_lists();
         for tool in resource_tools(servers).into_iter().filter(|tool| lists.keeps(tool.name())) {
             doors.toolset.update(|set| set.insert(tool));
         }
@@ -203,7 +202,7 @@ impl SessionServers {
         doors: &SessionDoors<'_>,
         notices: mpsc::UnboundedSender<(Severity, String)>,
     ) -> Servers {
-        let lists = tool_lists(&self.setup.input.options, &self.setup.loaded);
+        let lists = self.setup.tool_lists();
         let (toolset, commands) = (doors.toolset.clone(), doors.commands.clone());
         let instructions = Instructions::new(doors.memory.clone());
         let sink = move |event| match event {

@@ -10,12 +10,14 @@ use pollux_config::{
     Accepted, Environment, LoadOptions, Loaded, PendingSettings, Places, ProjectIdentity,
     TelemetrySettings,
 };
+use pollux_extensions::ExtensionSet;
 use pollux_fs::Workspace;
 use pollux_models::ModelsOptions;
 use pollux_policy::PolicyFile;
 use pollux_protocol::{ApprovalMode, Live, Origin, SessionRequest};
 use pollux_shell::{Dialect, Shell, command_line};
 
+use crate::extensions;
 use crate::idle;
 use crate::models;
 use crate::options::RunOptions;
@@ -123,6 +125,8 @@ pub struct Setup {
     pub mode: ApprovalMode,
     /// Model, by name or alias.
     pub model: String,
+    /// Extensions of the user.
+    pub extensions: Arc<ExtensionSet>,
     /// Items of the project that may take effect.
     pub(crate) accepted: Accepted,
     pub(crate) telemetry: TelemetrySettings,
@@ -155,13 +159,15 @@ impl Setup {
         let model = models::requested(request, &loaded);
         let project = ProjectIdentity::resolve(&places, cwd);
         project.warning.iter().for_each(|warning| sink.warning(warning));
+        let extensions = extensions::find(&loaded, &places, cwd, options.extensions.as_deref());
         if !options.looks_up {
-            idle::report(&loaded, &places, &project, cwd, sink);
+            extensions.messages.iter().for_each(|message| sink.warning(message));
+            idle::report(&loaded, &project, &extensions, sink);
         }
         notices::place(&loaded, &places, cwd, sink);
         let protected = ProtectedPlaces::new(&places, environment);
         let workspace = workspace::read(request, &loaded, &places, &project, &protected);
-        let rules = rules::read(options, &loaded, &places, request, &agreed)?;
+        let rules = rules::read(options, &loaded, &places, request, &agreed, &extensions)?;
         let workspace = Live::new(workspace);
         let accepted = agreed;
         Ok(Self {
@@ -173,6 +179,7 @@ impl Setup {
             rules,
             mode,
             model,
+            extensions,
             accepted,
             telemetry,
             began,

@@ -20,7 +20,6 @@ use pollux_protocol::{
 };
 
 use crate::consent::SessionConsent;
-use crate::rules::tool_lists;
 use crate::setup::Setup;
 
 mod skill_command;
@@ -68,6 +67,7 @@ impl Setup {
         };
         let is_trusted = self.loaded.trust.is_trusted();
         let set = SkillSet::find(SkillPlaces {
+            extensions: &self.extensions,
             home: &self.places.home,
             project: (is_trusted && folder != self.places.home).then_some(folder),
             refuse: &refuse,
@@ -79,7 +79,7 @@ impl Setup {
     /// enabled.
     pub(crate) fn skill_tool(&self, skills: &SkillSet, check: SkillCheck) -> Option<Arc<dyn Tool>> {
         let tool = activate_skill(&Arc::new(skills.clone()), check)?;
-        let lists = tool_lists(&self.input.options, &self.loaded);
+        let lists = self.tool_lists();
         lists.keeps(tool.name()).then_some(tool)
     }
 }
@@ -248,7 +248,7 @@ impl Skills {
 
     /// Refuses a skill of the project whose files are not those that the user has agreed to.
     fn check(&self, skill: &Skill) -> Result<(), String> {
-        if skill.owner == SkillOwner::User || self.consent.accepted().is_everything() {
+        if skill.owner != SkillOwner::Project || self.consent.accepted().is_everything() {
             return Ok(());
         }
         match skill_item(&self.setup.input.request.folder, &skill.folder)? {

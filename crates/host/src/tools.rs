@@ -10,7 +10,6 @@ use pollux_tools::{Ledger, ToolContext, ToolOptions, WebAccess};
 
 use crate::credentials::credentials;
 use crate::memory::Memory;
-use crate::rules::tool_lists;
 use crate::setup::Setup;
 
 /// Maximum time that a web page may send nothing.
@@ -19,7 +18,7 @@ const PAGE_PATIENCE: Duration = Duration::from_secs(10);
 impl Setup {
     /// Returns the built-in tools that the settings and the flags leave enabled.
     pub(crate) fn builtin_tools(&self, context: &Arc<ToolContext>) -> Vec<Arc<dyn Tool>> {
-        let lists = tool_lists(&self.input.options, &self.loaded);
+        let lists = self.tool_lists();
         let mut tools = pollux_tools::builtin(context);
         // Without a user nobody can answer `ask_user`, even if the rules allow it.
         let has_answers = self.is_interactive() && self.input.request.answers_model;

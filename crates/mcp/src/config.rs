@@ -104,6 +104,16 @@ impl ServerConfig {
         }))
     }
 
+    /// Adds variables to those of a program. They do not replace those of the entry.
+    pub fn inherit<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        let ServerAddress::Stdio { env, .. } = &mut self.endpoint else { return };
+        for (name, value) in variables {
+            if env.iter().all(|(known, _)| known != name) {
+                env.push((name.to_owned(), value.to_owned()));
+            }
+        }
+    }
+
     /// Creates the entry of a server that cannot be used, to show it.
     pub fn unusable(name: &str) -> Self {
         let (command, args, env, cwd) = (String::new(), Vec::new(), Vec::new(), None);

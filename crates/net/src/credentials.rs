@@ -23,12 +23,14 @@ use serde_json::{Map, Value};
 mod encrypted;
 mod plain;
 mod refresh_lock;
+mod secrets;
 #[cfg(test)]
 mod tests;
 
 use encrypted::EncryptedFile;
 use plain::PlainFile;
 pub use refresh_lock::RefreshLock;
+pub use secrets::SecretStore;
 
 /// Maximum size of a file, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -250,11 +252,16 @@ impl CredentialStore {
     }
 
     fn lock(&self) -> Result<DirLock, CredentialError> {
-        if let Some(folder) = self.path().parent() {
-            pollux_fs::create_private_directories(folder)?;
-        }
-        Ok(DirLock::acquire(self.path(), LOCK_WAIT)?)
+        lock(self.path())
     }
+}
+
+/// Locks a file for a change.
+fn lock(path: &Path) -> Result<DirLock, CredentialError> {
+    if let Some(folder) = path.parent() {
+        pollux_fs::create_private_directories(folder)?;
+    }
+    Ok(DirLock::acquire(path, LOCK_WAIT)?)
 }
 
 /// Reads a file; `None` if it is missing.

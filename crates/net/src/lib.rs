@@ -33,7 +33,8 @@ pub use client::{
     install_crypto_provider,
 };
 pub use credentials::{
-    CredentialError, CredentialFormat, CredentialStore, RefreshLock, StoredCredentials, StoredToken,
+    CredentialError, CredentialFormat, CredentialStore, RefreshLock, SecretStore,
+    StoredCredentials, StoredToken,
 };
 pub use error::{Error, RedirectReason, StatusError, TimeoutPhase, is_loopback, is_retryable_code};
 pub use pages::{Page, PageClient, Reach};

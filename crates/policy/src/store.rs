@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::consent::{self, kinds};
-use pollux_protocol::ConsentItem;
+use pollux_protocol::{ApprovalMode, ConsentItem};
 
 use crate::file::{self, MAX_BYTES, PolicyFile};
 use crate::lint;
@@ -28,6 +28,8 @@ pub struct PolicyPlaces<'a> {
     pub system: &'a Path,
     /// Further files and folders of the administrator. They must exist.
     pub admin: &'a [PathBuf],
+    /// Folders of policies of extensions, each with the name of the extension.
+    pub extensions: &'a [(String, PathBuf)],
     /// Folder of the project, if it is trusted.
     pub project: Option<&'a Path>,
     /// Function that returns true if the user has consented to a file of the project.
@@ -76,6 +78,9 @@ impl FoundPolicies {
             if path != places.default_user || pollux_fs::link_info(path).is_ok() {
                 found.take(Tier::User, path);
             }
+        }
+        for (name, folder) in places.extensions {
+            found.take_extension(name, folder);
         }
         if let Some(project) = places.project {
             found.take_project(project, places.accepts);
@@ -152,6 +157,57 @@ impl FoundPolicies {
         }
     }
 
+    /// Reads the files of an extension. Its rules can only restrict what others allow, and one that
+    /// cannot be read does not stop the run: the user reads why.
+    fn take_extension(&mut self, name: &str, folder: &Path) {
+        let mut warn = |text: String| {
+            self.warnings.push(format!("Policies of the extension \"{name}\": {text}"));
+        };
+        let mut files = match files(folder) {
+            Ok(files) => files,
+            Err(error) => return warn(error.to_string()),
+        };
+        if files.len() > MAX_FILES {
+            warn(too_many(files.len()));
+            files.truncate(MAX_FILES);
+        }
+        for path in files {
+            let text = match read_text(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    warn(error.to_string());
+                    continue;
+                }
+            };
+            let mut file = file::read(Tier::Extension, &path, &text);
+            let given = file.rules.len() + file.checkers.len();
+            file.rules.retain(|rule| rule.ruling != Ruling::Allow && !names_yolo(rule));
+            file.checkers.retain(|checker| !names_yolo(&checker.rule));
+            let ignored = given - file.rules.len() - file.checkers.len();
+            if ignored > 0 {
+                let file = path.display();
+                warn(format!(
+                    "{ignored} in {file} without effect: an extension cannot allow calls, and cannot restrict yolo mode"
+                ));
+            }
+            let rules = file.rules.iter_mut();
+            for rule in rules.chain(file.checkers.iter_mut().map(|checker| &mut checker.rule)) {
+                let label = rule.source.label.strip_prefix(Tier::Extension.name());
+                rule.source.label =
+                    format!("{} ({name}){}", Tier::Extension.name(), label.unwrap_or_default());
+            }
+            let (errors, doubts) =
+                std::mem::take(&mut file.problems).into_iter().partition(Problem::is_error);
+            file.problems = doubts;
+            let errors: Vec<Problem> = errors;
+            for error in &errors {
+                warn(error.to_string());
+            }
+            self.read.push(path);
+            self.file.extend(file);
+        }
+    }
+
     fn take_file(&mut self, tier: Tier, path: &Path) {
         match read_text(path) {
             Ok(text) => self.add(tier, path, &text),
@@ -183,6 +239,11 @@ impl FoundPolicies {
 fn read_text(path: &Path) -> pollux_fs::Result<String> {
     let bytes = pollux_fs::read_head(path, MAX_BYTES + 1)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns true for a rule that is explicitly for yolo mode.
+fn names_yolo(rule: &Rule) -> bool {
+    rule.modes.named().any(|mode| mode == ApprovalMode::Yolo)
 }
 
 fn is_policy(path: &Path) -> bool {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use pollux_config::{FileScope, LayerFileState, Loaded, Places, edit, edit_file, jsonc};
 use pollux_hooks::{
-    EventResult, Hook, HookDefinitions, HookOptions, HookResult, HookRun, Hooks, sample,
+    EventResult, Hook, HookDefinitions, HookOptions, HookResult, HookRun, HookSource, Hooks, sample,
 };
 use pollux_protocol::plain_text::harmless;
 use pollux_protocol::{CancellationToken, HookEvent, ToolMode};
@@ -17,6 +17,7 @@ use crate::exit::Failure;
 use crate::process::Process;
 use crate::stderr::{notices, stderr_line};
 use crate::stdout::print_once;
+use pollux_host::extensions;
 use pollux_host::hooks::{environment_of_programs, found_in};
 use pollux_host::{load_options, revert_left_behind};
 
@@ -81,7 +82,7 @@ impl HooksContext {
         let loaded =
             pollux_config::load(&options).map_err(|error| Failure::config(error.to_string()))?;
         loaded.warnings.iter().for_each(|warning| stderr_line(warning));
-        let found = found_in(&loaded);
+        let found = found_in(&loaded, &extensions::find(&loaded, &places, &cwd, None));
         found.warnings.iter().for_each(|warning| stderr_line(&format!("[WARNING] {warning}")));
         Ok(Self { loaded, cwd, found })
     }
@@ -164,7 +165,11 @@ fn sample_input(tool: &str) -> Value {
 }
 
 fn line(hook: &Hook, state: &str) -> String {
-    let mut notes = vec![format!("{} settings", hook.source.as_str())];
+    let origin = match hook.source {
+        HookSource::Extension => format!("extension, {}", hook.file.display()),
+        source => format!("{} settings", source.as_str()),
+    };
+    let mut notes = vec![origin];
     notes.extend(hook.matcher.as_ref().map(|matcher| format!("for {matcher}")));
     notes.extend(hook.sequential.then(|| "one after the other".to_owned()));
     notes.extend(hook.name.as_ref().map(|_| format!("runs {}", hook.command)));

@@ -12,6 +12,7 @@ mod demo;
 mod doctor;
 mod editor;
 mod exit;
+mod extensions;
 mod headless;
 mod hooks;
 mod input;
@@ -63,6 +64,7 @@ fn run(subcommand: Subcommand, process: Process) -> ExitCode {
         Subcommand::Auth(arguments) => program::auth(&process, &arguments),
         Subcommand::Config(arguments) => config::run(&process, &arguments),
         Subcommand::Doctor(arguments) => program::doctor(&process, &arguments),
+        Subcommand::Extensions(arguments) => program::extensions(process, &arguments),
         Subcommand::Hooks(arguments) => hooks::run(&process, &arguments),
         Subcommand::Mcp(arguments) => program::mcp(process, &arguments),
         Subcommand::Models(arguments) => program::models(process, arguments),

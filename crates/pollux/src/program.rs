@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use pollux_input::Stdout;
 
 use crate::arguments::{
-    Arguments, AuthArguments, DemoArguments, DoctorArguments, McpArguments, McpVerb,
-    ModelsArguments, PolicyArguments, PromptArguments, SandboxArguments, SkillsArguments,
+    Arguments, AuthArguments, DemoArguments, DoctorArguments, ExtensionsArguments, McpArguments,
+    McpVerb, ModelsArguments, PolicyArguments, PromptArguments, SandboxArguments, SkillsArguments,
 };
 use crate::demo::Demo;
 use crate::process::Process;
@@ -67,6 +67,14 @@ pub(crate) fn auth(process: &Process, arguments: &AuthArguments) -> ExitCode {
 pub(crate) fn skills(process: Process, arguments: &SkillsArguments) -> ExitCode {
     in_runtime(async move {
         let (text, code) = crate::skills::answer(&process, arguments).await;
+        print(&text, code).await
+    })
+}
+
+/// Runs `extensions`: lists, installs or changes extensions.
+pub(crate) fn extensions(process: Process, arguments: &ExtensionsArguments) -> ExitCode {
+    in_runtime(async move {
+        let (text, code) = crate::extensions::answer(&process, arguments);
         print(&text, code).await
     })
 }

@@ -23,6 +23,7 @@ use crate::acp;
 use crate::arguments::{Arguments, OutputFormat, is_headless, version};
 use crate::editor::TerminalEditor;
 use crate::exit::Failure;
+use crate::extensions;
 use crate::headless::{Ended, Ending, Opening, Output, Run, output_of, structured_output_of};
 use crate::input::{self, Input, StdinMode};
 use crate::process::Process;
@@ -200,11 +201,16 @@ fn output_format(arguments: &Arguments, settings: &SettingValues) -> OutputForma
     arguments.output_format.unwrap_or(configured)
 }
 
-/// Returns the text that `--list-sessions` or `--delete-session` print; `None` without these flags.
+/// Returns the text that `--list-extensions`, `--list-sessions` or `--delete-session` print; `None`
+/// without these flags.
 async fn serve(begun: &Begun) -> Option<Result<String, Failure>> {
     let Begun { arguments, request, .. } = begun;
     // Problems of policy files do not matter to these flags, and nothing is asked.
     let request = SessionRequest { operator: None, ..request.clone() };
+    if arguments.list_extensions {
+        let setup = begun.host.look(&request).map_err(Failure::from);
+        return Some(setup.map(|setup| extensions::names(&setup)));
+    }
     if arguments.list_sessions {
         // The setting of the format does not apply, because scripts for Gemini CLI expect text.
         let format = arguments.output_format.unwrap_or(OutputFormat::Text);

@@ -35,6 +35,7 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod environment_files;
     mod exit_codes;
+    mod extensions;
     mod formats;
     mod hooks;
     mod hooks_model;

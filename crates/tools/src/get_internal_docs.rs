@@ -32,6 +32,7 @@ const PAGES: &[(&str, &str)] = &[
     ("editors.md", include_str!("../../../docs/editors.md")),
     ("environment.md", include_str!("../../../docs/environment.md")),
     ("exit-codes.md", include_str!("../../../docs/exit-codes.md")),
+    ("extensions.md", include_str!("../../../docs/extensions.md")),
     ("generated/cli.md", include_str!("../../../docs/generated/cli.md")),
     ("generated/settings.md", include_str!("../../../docs/generated/settings.md")),
     ("generated/slash-commands.md", include_str!("../../../docs/generated/slash-commands.md")),

@@ -31,6 +31,12 @@ _pollux() {
             pollux,doctor)
                 cmd="pollux__subcmd__doctor"
                 ;;
+            pollux,extension)
+                cmd="pollux__subcmd__extensions"
+                ;;
+            pollux,extensions)
+                cmd="pollux__subcmd__extensions"
+                ;;
             pollux,help)
                 cmd="pollux__subcmd__help"
                 ;;
@@ -99,6 +105,21 @@ _pollux() {
                 ;;
             pollux__subcmd__config,unset)
                 cmd="pollux__subcmd__config__subcmd__unset"
+                ;;
+            pollux__subcmd__extensions,disable)
+                cmd="pollux__subcmd__extensions__subcmd__disable"
+                ;;
+            pollux__subcmd__extensions,enable)
+                cmd="pollux__subcmd__extensions__subcmd__enable"
+                ;;
+            pollux__subcmd__extensions,list)
+                cmd="pollux__subcmd__extensions__subcmd__list"
+                ;;
+            pollux__subcmd__extensions,new)
+                cmd="pollux__subcmd__extensions__subcmd__new"
+                ;;
+            pollux__subcmd__extensions,validate)
+                cmd="pollux__subcmd__extensions__subcmd__validate"
                 ;;
             pollux__subcmd__hooks,list)
                 cmd="pollux__subcmd__hooks__subcmd__list"
@@ -185,7 +206,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo auth config doctor hooks hook mcp models policy prompt sandbox skills skill trust completions man help version"
+            opts="-p -i -o -y -e -l -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --extensions --list-extensions --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo auth config doctor extensions extension hooks hook mcp models policy prompt sandbox skills skill trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -232,6 +253,14 @@ _pollux() {
                     return 0
                     ;;
                 --allowed-mcp-server-names)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --extensions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -505,6 +534,106 @@ _pollux() {
         pollux__subcmd__doctor)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions)
+            opts="-h --help list enable disable new validate"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__disable)
+            opts="-d -h --scope --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__enable)
+            opts="-d -h --scope --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__list)
+            opts="-o -d -h --output-format --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output-format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__new)
+            opts="-d -h --debug --help custom-commands exclude-tools hooks mcp-server policies skills themes-example"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__validate)
+            opts="-d -h --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= allowed-mcp-server-names= skip-trust include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= allowed-mcp-server-names= skip-trust e/extensions= l/list-extensions include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
 end
 
 function __fish_pollux_needs_command
@@ -37,6 +37,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l policy -d 'Policy files o
 complete -c pollux -n "__fish_pollux_needs_command" -l admin-policy -d 'More policy files or folders of the administrator' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-tools -d 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l allowed-mcp-server-names -d 'The only MCP servers that may start; an empty text for none' -r
+complete -c pollux -n "__fish_pollux_needs_command" -s e -l extensions -d 'The only extensions that are active, separated by commas; none for no extension' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l include-directories -d 'More folders to work in, separated by commas' -r
 complete -c pollux -n "__fish_pollux_needs_command" -s r -l resume -d 'Continue a session: the latest, or that of this number, id or beginning of an id' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l session-file -d 'Continue from a session file, in a new session' -r -F
@@ -86,6 +87,7 @@ deepseek/deepseek-chat\t''"
 complete -c pollux -n "__fish_pollux_needs_command" -l no-stdin -d 'Do not read standard input'
 complete -c pollux -n "__fish_pollux_needs_command" -s y -l yolo -d 'Allow everything, as --approval-mode=yolo does'
 complete -c pollux -n "__fish_pollux_needs_command" -l skip-trust -d 'Trust the current folder for this run'
+complete -c pollux -n "__fish_pollux_needs_command" -s l -l list-extensions -d 'List the extensions'
 complete -c pollux -n "__fish_pollux_needs_command" -l list-sessions -d 'List the sessions of this project and exit; as JSON with -o json'
 complete -c pollux -n "__fish_pollux_needs_command" -l raw-output -d 'Keep the terminal control sequences in the model\'s text'
 complete -c pollux -n "__fish_pollux_needs_command" -l accept-raw-output-risk -d 'Keep the terminal control sequences without a warning'
@@ -97,6 +99,8 @@ complete -c pollux -n "__fish_pollux_needs_command" -a "demo" -d 'Show the agent
 complete -c pollux -n "__fish_pollux_needs_command" -a "auth" -d 'Show which sign-in is used, and sign in to Google'
 complete -c pollux -n "__fish_pollux_needs_command" -a "config" -d 'Show, change and explain settings'
 complete -c pollux -n "__fish_pollux_needs_command" -a "doctor" -d 'Check the connection, keys, servers and state, and name the culprit'
+complete -c pollux -n "__fish_pollux_needs_command" -a "extensions" -d 'List, enable, disable, create and check extensions'
+complete -c pollux -n "__fish_pollux_needs_command" -a "extension" -d 'List, enable, disable, create and check extensions'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hooks" -d 'Show and test the hooks, your programs that run at events of the agent'
 complete -c pollux -n "__fish_pollux_needs_command" -a "hook" -d 'Show and test the hooks, your programs that run at events of the agent'
 complete -c pollux -n "__fish_pollux_needs_command" -a "mcp" -d 'Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)'
@@ -162,6 +166,50 @@ complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_su
 complete -c pollux -n "__fish_pollux_using_subcommand config; and __fish_seen_subcommand_from migrate" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand doctor" -l json -d 'Print JSON'
 complete -c pollux -n "__fish_pollux_using_subcommand doctor" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "list" -d 'List the installed extensions'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "enable" -d 'Use a disabled extension again'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "disable" -d 'Do not use an extension'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "new" -d 'Create an extension to begin with'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "validate" -d 'Check an extension that you write'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from list" -s o -l output-format -d 'The form of the list' -r -f -a "text\t''
+json\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from enable" -l scope -d 'Everywhere (user), or in the current folder' -r -f -a "user\t''
+workspace\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from enable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from enable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from disable" -l scope -d 'Everywhere (user), or in the current folder' -r -f -a "user\t''
+workspace\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from disable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from disable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from new" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from new" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from validate" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "list" -d 'List the installed extensions'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "enable" -d 'Use a disabled extension again'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "disable" -d 'Do not use an extension'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "new" -d 'Create an extension to begin with'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and not __fish_seen_subcommand_from list enable disable new validate" -f -a "validate" -d 'Check an extension that you write'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from list" -s o -l output-format -d 'The form of the list' -r -f -a "text\t''
+json\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from enable" -l scope -d 'Everywhere (user), or in the current folder' -r -f -a "user\t''
+workspace\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from enable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from enable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from disable" -l scope -d 'Everywhere (user), or in the current folder' -r -f -a "user\t''
+workspace\t''"
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from disable" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from disable" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from new" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from new" -s h -l help -d 'Print this help'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from validate" -s d -l debug -d 'Verbose output on standard error'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from validate" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -f -a "list" -d 'List the hooks and their sources'
 complete -c pollux -n "__fish_pollux_using_subcommand hooks; and not __fish_seen_subcommand_from list test migrate" -f -a "test" -d 'Run the hooks of an event with sample data, and show the changes that they would make'

@@ -32,6 +32,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--admin-policy', '--admin-policy', [CompletionResultType]::ParameterName, 'More policy files or folders of the administrator')
             [CompletionResult]::new('--allowed-tools', '--allowed-tools', [CompletionResultType]::ParameterName, 'Tools, and commands as run_shell_command(git), that run without approval; policy files can express more')
             [CompletionResult]::new('--allowed-mcp-server-names', '--allowed-mcp-server-names', [CompletionResultType]::ParameterName, 'The only MCP servers that may start; an empty text for none')
+            [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'The only extensions that are active, separated by commas; none for no extension')
+            [CompletionResult]::new('--extensions', '--extensions', [CompletionResultType]::ParameterName, 'The only extensions that are active, separated by commas; none for no extension')
             [CompletionResult]::new('--include-directories', '--include-directories', [CompletionResultType]::ParameterName, 'More folders to work in, separated by commas')
             [CompletionResult]::new('-r', '-r', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number, id or beginning of an id')
             [CompletionResult]::new('--resume', '--resume', [CompletionResultType]::ParameterName, 'Continue a session: the latest, or that of this number, id or beginning of an id')
@@ -50,6 +52,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Allow everything, as --approval-mode=yolo does')
             [CompletionResult]::new('--yolo', '--yolo', [CompletionResultType]::ParameterName, 'Allow everything, as --approval-mode=yolo does')
             [CompletionResult]::new('--skip-trust', '--skip-trust', [CompletionResultType]::ParameterName, 'Trust the current folder for this run')
+            [CompletionResult]::new('-l', '-l', [CompletionResultType]::ParameterName, 'List the extensions')
+            [CompletionResult]::new('--list-extensions', '--list-extensions', [CompletionResultType]::ParameterName, 'List the extensions')
             [CompletionResult]::new('--list-sessions', '--list-sessions', [CompletionResultType]::ParameterName, 'List the sessions of this project and exit; as JSON with -o json')
             [CompletionResult]::new('--raw-output', '--raw-output', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences in the model''s text')
             [CompletionResult]::new('--accept-raw-output-risk', '--accept-raw-output-risk', [CompletionResultType]::ParameterName, 'Keep the terminal control sequences without a warning')
@@ -64,6 +68,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('auth', 'auth', [CompletionResultType]::ParameterValue, 'Show which sign-in is used, and sign in to Google')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the connection, keys, servers and state, and name the culprit')
+            [CompletionResult]::new('extensions', 'extensions', [CompletionResultType]::ParameterValue, 'List, enable, disable, create and check extensions')
+            [CompletionResult]::new('extension', 'extension', [CompletionResultType]::ParameterValue, 'List, enable, disable, create and check extensions')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)')
@@ -183,6 +189,104 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         }
         'pollux;doctor' {
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the installed extensions')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Use a disabled extension again')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not use an extension')
+            [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Create an extension to begin with')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check an extension that you write')
+            break
+        }
+        'pollux;extension' {
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the installed extensions')
+            [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Use a disabled extension again')
+            [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not use an extension')
+            [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Create an extension to begin with')
+            [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Check an extension that you write')
+            break
+        }
+        'pollux;extensions;list' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;list' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;enable' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Everywhere (user), or in the current folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;enable' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Everywhere (user), or in the current folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;disable' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Everywhere (user), or in the current folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;disable' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'Everywhere (user), or in the current folder')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;new' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;new' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;validate' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;validate' {
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             break

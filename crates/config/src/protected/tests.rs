@@ -100,6 +100,7 @@ fn read_by_a_run(base: &Path) -> BTreeMap<PathBuf, bool> {
     ProjectIdentity::resolve(&places, &cwd);
     crate::installation_id(&places);
     context::discover(&ContextOptions {
+        extensions: &[],
         places: &places,
         workspace: std::slice::from_ref(&cwd),
         private_memory_dir: None,

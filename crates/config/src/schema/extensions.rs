@@ -9,7 +9,7 @@ const HOOKS: &SettingKind = &SettingKind::Record(&records::HOOKS);
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
-    texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union().idle(),
+    texts("extensions.disabled", &[], "Extensions that are not loaded.").restart().union(),
     texts("extensions.workspacesWithMigrationNudge", &[], "Folders in which the hint about extensions has been shown.").union().idle(),
 
     boolean("skills.enabled", true, "Loads skills.").restart(),
@@ -45,7 +45,7 @@ pub(super) static TABLE: &[Setting] = &[
     // Only values that the account's administrator sets remotely take effect; files cannot set
     // these.
     boolean("admin.secureModeEnabled", false, "Forbids yolo mode.").remote(),
-    boolean("admin.extensions.enabled", true, "Allows extensions.").remote().idle(),
+    boolean("admin.extensions.enabled", true, "Allows extensions.").remote(),
     boolean("admin.mcp.enabled", true, "Allows Model Context Protocol servers.").remote().idle(),
     object("admin.mcp.config", &SettingKind::Record(&records::SERVER), "The only servers that are allowed.").remote().idle(),
     object("admin.mcp.requiredConfig", &SettingKind::Record(&records::REQUIRED_SERVER), "Servers that are always loaded.").remote().idle(),

@@ -38,6 +38,7 @@ impl Case {
 
     fn options(&self) -> ContextOptions<'_> {
         ContextOptions {
+            extensions: &[],
             places: &self.home.places,
             workspace: &self.workspace,
             private_memory_dir: None,

@@ -6,10 +6,13 @@ use std::path::Path;
 use pollux_config::skills::{SKILL_FOLDERS, find_skills};
 
 use super::skill::{Skill, SkillOwner};
+use crate::{Extension, ExtensionSet};
 
 /// Folders in which skills are searched.
 #[derive(Clone, Copy)]
 pub struct SkillPlaces<'a> {
+    /// Extensions, whose skills the others replace.
+    pub extensions: &'a ExtensionSet,
     /// Home directory of the user.
     pub home: &'a Path,
     /// Folder of a trusted project that is not the home directory.
@@ -29,26 +32,43 @@ pub struct SkillSet {
 }
 
 impl SkillSet {
-    /// Finds the skills, with those of the project after those of the user: of several skills with
-    /// one name, the last one wins. Reads only the front matter of files. Blocks the thread.
+    /// Finds the skills: those of extensions, of the user, and of the project. Of several skills
+    /// with one name, the last one wins. Reads only the front matter of files. Blocks the thread.
     pub fn find(places: SkillPlaces<'_>) -> Self {
         let mut set = Self::default();
+        places.extensions.active().for_each(|extension| set.add_extension(extension));
         for folder in SKILL_FOLDERS {
-            set.add_all(&places.home.join(folder), SkillOwner::User, None, &|_| None);
+            set.add_all(&places.home.join(folder), &SkillOwner::User, None, &|_| None);
         }
         if let Some(project) = places.project {
             for folder in SKILL_FOLDERS {
                 let folder = project.join(folder);
-                set.add_all(&folder, SkillOwner::Project, Some(project), places.refuse);
+                set.add_all(&folder, &SkillOwner::Project, Some(project), places.refuse);
             }
         }
         set
     }
 
+    fn add_extension(&mut self, extension: &Extension) {
+        // A skill is text of the extension, so no link leads out of it.
+        let found = find_skills(&extension.skills(), Some(&extension.folder));
+        self.messages.extend(found.left_out);
+        for folder in found.folders {
+            match Skill::read(&folder, SkillOwner::Extension(extension.name().into())) {
+                Ok(mut skill) => {
+                    skill.description = extension.variables.fill_text(&skill.description);
+                    skill.variables = extension.variables.clone();
+                    self.add(skill);
+                }
+                Err(error) => self.messages.push(error.to_string()),
+            }
+        }
+    }
+
     fn add_all(
         &mut self,
         folder: &Path,
-        owner: SkillOwner,
+        owner: &SkillOwner,
         project: Option<&Path>,
         refuse: &dyn Fn(&Path) -> Option<String>,
     ) {
@@ -57,7 +77,7 @@ impl SkillSet {
         for folder in found.folders {
             match refuse(&folder) {
                 Some(reason) => self.messages.push(reason),
-                None => match Skill::read(&folder, owner) {
+                None => match Skill::read(&folder, owner.clone()) {
                     Ok(skill) => self.add(skill),
                     Err(error) => self.messages.push(error.to_string()),
                 },
@@ -137,7 +157,8 @@ mod tests {
 
     fn find(base: &Path, refuse: &dyn Fn(&Path) -> Option<String>) -> SkillSet {
         let project = base.join("work");
-        SkillSet::find(SkillPlaces { home: base, project: Some(&project), refuse })
+        let extensions = &ExtensionSet::default();
+        SkillSet::find(SkillPlaces { extensions, home: base, project: Some(&project), refuse })
     }
 
     const ALL: [&str; 6] = [

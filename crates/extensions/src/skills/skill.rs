@@ -1,11 +1,13 @@
 //! One skill.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pollux_config::skills::SKILL_FILE;
 use pollux_fs::{MAX_TREE_ITEMS, folder_tree};
 
 use super::front_matter::{FrontMatter, FrontMatterError, front_matter};
+use crate::variables::Variables;
 
 /// Number of bytes in which the front matter of most files ends.
 const HEAD: usize = 2048;
@@ -15,12 +17,14 @@ const MAX_FRONT_MATTER: usize = 64 << 10;
 const MAX_FILE: u64 = 1 << 20;
 
 /// Owner of a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillOwner {
     /// The user.
     User,
     /// The project.
     Project,
+    /// The extension with this name.
+    Extension(Arc<str>),
 }
 
 /// Skill whose front matter was read.
@@ -34,6 +38,8 @@ pub struct Skill {
     pub folder: PathBuf,
     /// Owner of the folder.
     pub owner: SkillOwner,
+    /// Variables that its text may name.
+    pub variables: Variables,
 }
 
 /// Error of a skill that cannot be used.
@@ -81,7 +87,8 @@ impl Skill {
         };
         let FrontMatter { name, description } =
             read.map_err(|reason| SkillError::FrontMatter { file, reason })?;
-        Ok(Self { name, description, folder: folder.to_owned(), owner })
+        let (folder, variables) = (folder.to_owned(), Variables::default());
+        Ok(Self { name, description, folder, owner, variables })
     }
 
     /// Returns the path of the skill's file.
@@ -104,7 +111,7 @@ impl Skill {
         let text = String::from_utf8_lossy(&bytes);
         let (_, body) = front_matter(&text)
             .map_err(|reason| SkillError::FrontMatter { file: file.clone(), reason })?;
-        let (name, instructions) = (self.name.clone(), body.to_owned());
+        let (name, instructions) = (self.name.clone(), self.variables.fill_text(body));
         Ok(ActivatedSkill { name, instructions, tree: self.tree() })
     }
 }

@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use pollux_extensions::ExtensionSet;
 use pollux_extensions::skills::{SkillPlaces, SkillSet};
 
 const ROUNDS: usize = 200;
@@ -33,7 +34,12 @@ fn main() {
 fn median(home: &Path, count: usize) -> Duration {
     let once = || {
         let started = Instant::now();
-        let set = SkillSet::find(SkillPlaces { home, project: None, refuse: &|_| None });
+        let set = SkillSet::find(SkillPlaces {
+            extensions: &ExtensionSet::default(),
+            home,
+            project: None,
+            refuse: &|_| None,
+        });
         assert_eq!(set.enabled().count(), count);
         started.elapsed()
     };

@@ -38,8 +38,6 @@ pub enum Availability {
 pub enum PlannedPart {
     /// Signing in to services of models.
     SignIn,
-    /// Extensions.
-    Extensions,
     /// The full-screen interface.
     Screen,
     /// The connection to an editor in which the terminal runs.
@@ -51,7 +49,6 @@ impl PlannedPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::SignIn => "the sign-in to services",
-            Self::Extensions => "extensions",
             Self::Screen => "the full-screen interface",
             Self::Editor => "the connection to editors",
         }
@@ -77,7 +74,8 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("docs"),
     left_out("editor", "Ctrl-G opens the prompt in $VISUAL or $EDITOR.").dialog(),
     available("export-session"),
-    planned("extensions", PlannedPart::Extensions),
+    available("extensions")
+        .remarked("Extensions are installed and updated at the shell: extensions install."),
     planned("footer", PlannedPart::Screen).also(&["statusline"]).dialog(),
     left_out("gemma", "Pollux has no local model that selects models."),
     available("help").also(&["?"]),

@@ -59,8 +59,17 @@ impl FileCommand {
     /// Remembers the description.
     fn describe(&self, definition: &CommandDefinition) -> &str {
         self.description.get_or_init(|| {
-            definition.description.clone().unwrap_or_else(|| self.default_description())
+            let description = definition.description.clone();
+            self.marked(description.unwrap_or_else(|| self.default_description()))
         })
+    }
+
+    /// Returns a description with the name of the extension.
+    fn marked(&self, description: String) -> String {
+        match &self.source {
+            CommandSource::Extension(name) => format!("[{name}] {description}"),
+            _ => description,
+        }
     }
 
     fn default_description(&self) -> String {
@@ -124,7 +133,7 @@ impl PromptCommand for FileCommand {
             // The file is small, and in a conversation it was read in the background before.
             None => match self.owner.load(&self.file, &self.source) {
                 Ok(definition) => self.describe(&definition),
-                Err(_) => self.description.get_or_init(|| self.default_description()),
+                Err(_) => self.description.get_or_init(|| self.marked(self.default_description())),
             },
         }
     }

@@ -1,11 +1,11 @@
-//! Servers of the settings and of the frontend, and whether they may start.
+//! Servers of the settings, of extensions and of the frontend, and whether they may start.
 
 use std::path::PathBuf;
 
 use pollux_config::{LayerKind, server_lists};
 use pollux_mcp::ServerConfig;
 use pollux_shell::{Dialect, command_line};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::enablement::Enablement;
 use crate::setup::Setup;
@@ -13,13 +13,15 @@ use crate::setup::Setup;
 /// Name of the server of `mcp.serverCommand`.
 const COMMAND_SERVER: &str = "mcp";
 
-/// A server of the settings.
+/// A server of the settings or of an extension.
 #[derive(Debug)]
 pub struct Configured {
     /// Name of the server.
     pub name: String,
     /// The entry of the settings, in which variables are replaced.
     pub entry: Value,
+    /// Extension that brings the server. The entry may have parts of the settings.
+    pub extension: Option<String>,
     /// Settings file that the entry is from.
     pub source: Option<(LayerKind, PathBuf)>,
     /// Meaning of the entry; `None` if it has no address, and an error message if it cannot be
@@ -40,8 +42,34 @@ pub enum StartPermission {
     Disabled,
 }
 
+/// Returns the entry of an extension with the changes of the user's entry of the same name. Of the
+/// server's tools, those remain that both entries leave.
+fn merged(extension: &Value, own: &Value) -> Value {
+    let (Value::Object(brought), Value::Object(changes)) = (extension, own) else {
+        return own.clone();
+    };
+    let mut merged = brought.clone();
+    merged.extend(changes.clone());
+    let list = |map: &Map<String, Value>, key: &str| map.get(key)?.as_array().cloned();
+    if let (Some(one), Some(other)) = (list(brought, "includeTools"), list(changes, "includeTools"))
+    {
+        let both = one.into_iter().filter(|tool| other.contains(tool)).collect();
+        merged.insert("includeTools".to_owned(), Value::Array(both));
+    }
+    let excluded = [brought, changes].map(|map| list(map, "excludeTools").unwrap_or_default());
+    if excluded.iter().any(|tools| !tools.is_empty()) {
+        merged.insert("excludeTools".to_owned(), Value::Array(excluded.concat()));
+    }
+    let variables = |map: &Map<String, Value>| map.get("env").and_then(Value::as_object).cloned();
+    if let (Some(mut env), Some(own)) = (variables(brought), variables(changes)) {
+        env.extend(own);
+        merged.insert("env".to_owned(), Value::Object(env));
+    }
+    Value::Object(merged)
+}
+
 impl Setup {
-    /// Returns all servers of the settings and of the frontend, in their order.
+    /// Returns all servers: of the settings, of extensions and of the frontend.
     pub fn configured_servers(&self) -> Vec<Configured> {
         let settings = &self.loaded.settings;
         let entries = settings.value("mcpServers").and_then(Value::as_object);
@@ -60,6 +88,13 @@ impl Setup {
             };
             found.push((COMMAND_SERVER.to_owned(), entry));
         }
+        let brought = self.extensions.servers();
+        for (_, name, entry) in &brought {
+            match found.iter_mut().find(|(known, _)| known == name) {
+                Some((_, own)) => *own = merged(entry, own),
+                None => found.push(((*name).to_owned(), (*entry).clone())),
+            }
+        }
         for (name, entry) in &self.input.request.servers {
             found.retain(|(known, _)| known != name);
             found.push((name.clone(), entry.clone()));
@@ -71,9 +106,15 @@ impl Setup {
         let disabled = enablement.disabled();
         let configured = |(name, entry): (String, Value)| {
             let permission = self.permission(&name, disabled.contains(&Enablement::key(&name)));
-            let config = ServerConfig::read(&name, &entry);
+            let extension = brought.iter().find(|(_, server, _)| *server == name);
+            let extension = extension.filter(|_| !self.input.request.servers.contains_key(&name));
+            let mut config = ServerConfig::read(&name, &entry);
+            if let (Some((extension, ..)), Ok(Some(config))) = (extension, &mut config) {
+                config.inherit(extension.values());
+            }
+            let extension = extension.map(|(extension, ..)| extension.name().to_owned());
             let source = self.source(&name);
-            Configured { name, entry, source, config, permission }
+            Configured { name, entry, extension, source, config, permission }
         };
         found.into_iter().map(configured).collect()
     }

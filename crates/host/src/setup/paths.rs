@@ -27,7 +27,8 @@ impl Setup {
     /// Returns the folder that plan mode may write to: the configured folder, otherwise a folder of
     /// the session. Symbolic links are resolved here, once, so that paths can be compared.
     pub(crate) fn plans_directory(&self, session_id: &str) -> PathBuf {
-        let folder = match self.loaded.settings.text("general.plan.directory") {
+        let configured = self.loaded.settings.text("general.plan.directory");
+        let folder = match configured.or_else(|| self.extensions.plan_directory()) {
             Some(directory) => self.input.request.folder.join(directory),
             None => self.project.temporary_dir.join(session_id).join("plans"),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use pollux_extensions::skills::Skill;
+use pollux_extensions::skills::{Skill, SkillOwner};
 use pollux_protocol::{
     CommandContext, CommandError, Part, PromptCommand, PromptInput, PromptSource,
 };
@@ -13,20 +13,26 @@ use crate::references::Expander;
 
 /// Command that activates a skill. The user has asked for it, so no rule decides about it.
 pub(super) struct SkillCommand {
+    /// Name of the command.
+    name: String,
     skill: Skill,
     owner: Arc<Skills>,
 }
 
 impl SkillCommand {
     pub(super) fn new(skill: Skill, owner: &Arc<Skills>) -> Self {
-        Self { skill, owner: Arc::clone(owner) }
+        let name = match &skill.owner {
+            SkillOwner::Extension(extension) => format!("{extension}:{}", skill.name),
+            SkillOwner::User | SkillOwner::Project => skill.name.clone(),
+        };
+        Self { name, skill, owner: Arc::clone(owner) }
     }
 }
 
 #[async_trait]
 impl PromptCommand for SkillCommand {
     fn name(&self) -> &str {
-        &self.skill.name
+        &self.name
     }
 
     fn description(&self) -> &str {

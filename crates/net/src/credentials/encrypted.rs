@@ -51,6 +51,39 @@ impl EncryptedFile {
         &self.path
     }
 
+    /// Returns the secret of an account of a service.
+    pub(super) fn secret(
+        &self,
+        service: &str,
+        account: &str,
+    ) -> Result<Option<String>, CredentialError> {
+        let services = self.services()?;
+        let secret = services.get(service).and_then(|accounts| accounts.get(account)?.as_str());
+        Ok(secret.map(str::to_owned))
+    }
+
+    /// Sets the secret of an account of a service, or removes it.
+    pub(super) fn set_secret(
+        &self,
+        service: &str,
+        account: &str,
+        secret: Option<&str>,
+    ) -> Result<(), CredentialError> {
+        let mut services = self.services()?;
+        let accounts = services.entry(service).or_insert_with(|| Value::Object(Map::new()));
+        let accounts = accounts
+            .as_object_mut()
+            .ok_or_else(|| broken(&self.path, format!("`{service}` is not an object")))?;
+        match secret {
+            Some(secret) => drop(accounts.insert(account.to_owned(), secret.into())),
+            None => drop(accounts.shift_remove(account)),
+        }
+        if accounts.is_empty() {
+            services.shift_remove(service);
+        }
+        self.save(&services)
+    }
+
     pub(super) fn get(&self, server: &str) -> Result<Option<StoredCredentials>, CredentialError> {
         let services = self.services()?;
         let secret = services.get(SERVICE).and_then(|accounts| accounts.get(account(server)));

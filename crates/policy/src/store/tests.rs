@@ -27,6 +27,7 @@ impl Disk {
 
     fn read(&self, user: &[PathBuf], admin: &[PathBuf], accepts: bool) -> FoundPolicies {
         FoundPolicies::read(&PolicyPlaces {
+            extensions: &[],
             user,
             default_user: &self.path("no user"),
             system: &self.path("no system"),
@@ -89,6 +90,7 @@ fn the_projects_files_count_once_they_are_agreed_to() {
     // The user is asked about exactly the content that is read.
     let seen = RefCell::new(Vec::new());
     FoundPolicies::read(&PolicyPlaces {
+        extensions: &[],
         user: &[],
         default_user: &disk.path("no user"),
         system: &disk.path("no system"),

@@ -61,6 +61,7 @@ fn main() {
     let folder = files();
     let reading = time(|| {
         FoundPolicies::read(&PolicyPlaces {
+            extensions: &[],
             user: std::slice::from_ref(&folder),
             default_user: Path::new("/nonexistent"),
             system: Path::new("/nonexistent"),

@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn only_what_the_help_lists_is_offered() {
         let script = completions(Shell::Bash);
-        for flag in ["--isCommand", "--worktree", "--fake-responses", "--list-extensions"] {
+        for flag in ["--isCommand", "--worktree", "--fake-responses"] {
             assert!(!script.contains(flag), "{flag}");
         }
         for word in ["--model", "--approval-mode", "--acp", "--help", "auto_edit", "explain"] {

@@ -69,6 +69,14 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) rules: RuleArguments,
 
+    /// The only extensions that are active, separated by commas; none for no extension
+    #[arg(short, long, value_name = "NAMES", action = ArgAction::Append, value_delimiter = ',')]
+    pub(crate) extensions: Vec<String>,
+
+    /// List the extensions
+    #[arg(short, long)]
+    pub(crate) list_extensions: bool,
+
     /// More folders to work in, separated by commas
     #[arg(long, value_name = "FOLDERS", action = ArgAction::Append, value_delimiter = ',')]
     pub(crate) include_directories: Vec<String>,

@@ -32,9 +32,6 @@ const FLAGS: &[LaterFlag] = &[
     flag("worktree", Some('w'), Kind::OptionalText)
         .instead("Create the worktree with git worktree add and start Pollux there."),
     flag(SANDBOX, Some('s'), Kind::Switch),
-    flag("extensions", Some('e'), Kind::List)
-        .instead("Use --extensions none to run without extensions."),
-    flag("list-extensions", Some('l'), Kind::Switch),
     flag(SCREEN_READER, None, Kind::Switch),
 ];
 
@@ -48,21 +45,7 @@ pub(super) const SANDBOX: &str = "sandbox";
 /// rest is invalid.
 pub(super) const GROUPS: &[Group] = &[
     Group { names: &["mcp"], verbs: &[] },
-    Group {
-        names: &["extensions", "extension"],
-        verbs: &[
-            "install",
-            "uninstall",
-            "list",
-            "update",
-            "enable",
-            "disable",
-            "link",
-            "new",
-            "validate",
-            "config",
-        ],
-    },
+    Group { names: &["extensions", "extension"], verbs: &[] },
     Group { names: &["skills", "skill"], verbs: &[] },
     Group { names: &["hooks", "hook"], verbs: &[] },
     Group { names: &["gemma"], verbs: &["setup", "start", "stop", "status", "logs"] },
@@ -101,21 +84,10 @@ pub(super) fn flag_in(line: &Line<'_>) -> Option<String> {
         Kind::Switch => {
             line.switch(flag.name) == Some(true) && ![SCREEN_READER, SANDBOX].contains(&flag.name)
         }
-        Kind::Text | Kind::OptionalText => line.is_given(flag.name),
-        Kind::List | Kind::Repeated => {
-            line.is_given(flag.name) && !asks_for_none(flag.name, &line.list(flag.name))
-        }
+        _ => line.is_given(flag.name),
     };
     let flag = FLAGS.iter().find(asks)?;
     Some(not_yet(&format!("The flag --{}", flag.name), flag.remedy))
-}
-
-/// Returns true if the list says "no items", which is already the behaviour.
-fn asks_for_none(flag: &str, values: &[String]) -> bool {
-    match (flag, values) {
-        ("extensions", [value]) => value.eq_ignore_ascii_case("none"),
-        _ => false,
-    }
 }
 
 /// Returns the message for a subcommand of a group.

@@ -14,6 +14,7 @@ impl Arguments {
         RunOptions {
             yolo: self.yolo,
             rules: self.rules.options(),
+            extensions: (!self.extensions.is_empty()).then(|| self.extensions.clone()),
             limits: PromptLimits {
                 turns: self.max_turns,
                 tool_calls: self.max_tool_calls,

@@ -25,6 +25,7 @@ use super::completions::CompletionsArguments;
 use super::config::ConfigArguments;
 use super::demo::DemoArguments;
 use super::doctor::DoctorArguments;
+use super::extensions::ExtensionsArguments;
 use super::hooks::HooksArguments;
 use super::line::{Line, Table};
 use super::mcp::{self, McpArguments};
@@ -43,6 +44,7 @@ pub(crate) enum Subcommand {
     Auth(AuthArguments),
     Config(ConfigArguments),
     Doctor(DoctorArguments),
+    Extensions(ExtensionsArguments),
     Hooks(HooksArguments),
     Mcp(McpArguments),
     Models(ModelsArguments),

@@ -283,7 +283,6 @@ fn unusable_lines() {
             &["--session-id", "a/b"],
             "Invalid session ID \"a/b\": Only alphanumeric characters, dashes, and underscores are allowed.",
         ),
-        (&["extensions", "nosuch"], "You need at least one command before continuing."),
         (&["--skip-trust", "extensions", "list"], "Unknown argument: skip-trust"),
     ];
     for (words, expected) in table {
@@ -295,12 +294,8 @@ fn unusable_lines() {
 fn what_comes_later_is_never_ignored() {
     let yet = "is not available in this version of Pollux yet.\n";
     let table: &[(&[&str], &str)] = &[
-        (&["-e", "a,b"], "The flag --extensions"),
-        (&["-l"], "The flag --list-extensions"),
         (&["-w"], "The flag --worktree"),
         (&["--worktree", "name"], "The flag --worktree"),
-        (&["--debug", "extension", "list"], "The subcommand extension"),
-        (&["extensions", "--help"], "The subcommand extensions"),
         (&["gemma", "setup", "--port", "1"], "The subcommand gemma"),
         (&["undo"], "The subcommand undo"),
         (&["sessions", "--json"], "The subcommand sessions"),

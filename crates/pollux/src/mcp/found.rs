@@ -12,6 +12,8 @@ const LARGEST: usize = 4 << 20;
 /// A server of the settings.
 pub(super) struct FoundServer {
     pub(super) name: String,
+    /// Extension that brings the server.
+    pub(super) extension: Option<String>,
     /// The entry, with credentials hidden.
     pub(super) entry: Value,
     /// Settings file that the entry is from.
@@ -88,8 +90,11 @@ pub(super) fn found(setup: &Setup) -> Vec<FoundServer> {
             (StartPermission::Disabled, _) => Finding::Disabled,
             (StartPermission::Open, Ok(Some(config))) => Finding::Open(Box::new(config)),
         };
-        let entry = as_written(&server.name, server.entry, server.source.as_ref());
-        servers.push(described(server.name, &entry, server.source, finding));
+        // The entry of an extension is completed by that of the settings.
+        let written = server.source.as_ref().filter(|_| server.extension.is_none());
+        let entry = as_written(&server.name, server.entry, written);
+        let described = described(server.name, &entry, server.source, finding);
+        servers.push(FoundServer { extension: server.extension, ..described });
     }
     let path = FileScope::Project.path(&setup.places, &setup.input.request.folder);
     // In the home directory the project's file is the user's.
@@ -131,7 +136,7 @@ fn described(
     let shown = ServerConfig::read(&name, &entry).ok().flatten();
     let target = shown.as_ref().map(ServerConfig::target).unwrap_or_default();
     let transport = shown.as_ref().map(ServerConfig::transport).unwrap_or_default();
-    FoundServer { name, entry, source, finding, target, transport }
+    FoundServer { name, extension: None, entry, source, finding, target, transport }
 }
 
 /// Returns the servers of a settings file as written; `None` if it has none or cannot be read.

@@ -108,7 +108,10 @@ fn lines(server: &FoundServer, state: &Reached) -> Vec<String> {
         "" => String::new(),
         transport => format!(" ({transport})"),
     };
-    let (name, target) = (visible(&server.name), visible(&server.target));
+    let (mut name, target) = (visible(&server.name), visible(&server.target));
+    if let Some(extension) = &server.extension {
+        name.extend([" (from ", extension, ")"]);
+    }
     let line = format!("{} {name}: {target}{transport} - {}", state.icon, state.status);
     let reason = state.reason.as_ref().map(|reason| format!("    {}", visible(reason)));
     [Some(line), reason].into_iter().flatten().collect()
@@ -118,6 +121,7 @@ fn item(server: &FoundServer, state: &Reached) -> Value {
     json!({
         "name": server.name,
         "scope": server.scope(),
+        "extension": server.extension,
         "transport": transport(server),
         "target": server.target,
         "status": state.status.to_lowercase(),

@@ -94,11 +94,17 @@ fn what_is_not_available_is_reported_once() {
     };
     stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
     run(0, "ignored");
-    stage.home.user_file("extensions/a/gemini-extension.json", "{}");
-    run(1, "ignored: extensions (a).");
+    let extension = |name: &str| {
+        let themes = json!([{"name": "night", "type": "custom"}]);
+        let manifest = json!({"name": name, "version": "1.0.0", "themes": themes});
+        let file = format!("extensions/{name}/gemini-extension.json");
+        stage.home.user_file(&file, manifest.to_string());
+    };
+    extension("a");
+    run(1, "ignored: themes of extensions (a).");
     run(0, "ignored");
-    stage.home.user_file("extensions/c/gemini-extension.json", "{}");
-    run(1, "ignored: extensions (a, c).");
+    extension("c");
+    run(1, "ignored: themes of extensions (a, c).");
 }
 
 #[test]

@@ -42,6 +42,8 @@ pub enum CommandSource {
     User,
     /// Files of the project.
     Project,
+    /// Files of the extension with this name.
+    Extension(Arc<str>),
     /// Skills.
     Skill,
     /// Server of the Model Context Protocol with this name.
@@ -54,6 +56,7 @@ impl CommandSource {
         match self {
             Self::User => format!("user.{name}"),
             Self::Project => format!("workspace.{name}"),
+            Self::Extension(extension) => format!("{extension}:{name}"),
             Self::Skill => format!("skill.{name}"),
             Self::Server(server) => format!("{server}.{name}"),
         }
@@ -66,6 +69,7 @@ impl fmt::Display for CommandSource {
         match self {
             Self::User => formatter.write_str("user command"),
             Self::Project => formatter.write_str("project command"),
+            Self::Extension(extension) => write!(formatter, "extension '{extension}' command"),
             Self::Skill => formatter.write_str("skill"),
             Self::Server(server) => write!(formatter, "prompt of the MCP server '{server}'"),
         }

@@ -1,0 +1,156 @@
+//! Arguments of `extensions`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args, Subcommand};
+use pollux_config::FileScope;
+use pollux_extensions::{ExtensionTemplate, TEMPLATES};
+
+/// List, enable, disable, create and check extensions
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(visible_alias = "extension")]
+pub(crate) struct ExtensionsArguments {
+    #[command(subcommand)]
+    pub(crate) verb: ExtensionsVerb,
+}
+
+/// Action of `extensions`.
+#[derive(Debug, Clone, PartialEq, Subcommand)]
+pub(crate) enum ExtensionsVerb {
+    /// List the installed extensions
+    List {
+        /// The form of the list
+        #[arg(
+            short, long, action = ArgAction::Set,
+            value_name = "FORMAT", value_parser = format(), default_value = TEXT
+        )]
+        output_format: bool,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Use a disabled extension again
+    Enable {
+        /// The extension
+        #[arg(value_name = "NAME")]
+        extension: String,
+        /// Everywhere (user), or in the current folder
+        #[arg(long, value_name = "SCOPE", value_parser = scope())]
+        scope: Option<FileScope>,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Do not use an extension
+    Disable {
+        /// The extension
+        #[arg(value_name = "NAME")]
+        extension: String,
+        /// Everywhere (user), or in the current folder
+        #[arg(long, value_name = "SCOPE", value_parser = scope(), default_value = USER)]
+        scope: FileScope,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Create an extension to begin with
+    New {
+        /// The folder, which must not exist; its name becomes that of the extension
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// The kind of the extension
+        #[arg(value_name = "TEMPLATE", value_parser = template())]
+        template: Option<ExtensionTemplate>,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Check an extension that you write
+    Validate {
+        /// The folder of the extension
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+}
+
+const TEXT: &str = "text";
+const JSON: &str = "json";
+const USER: &str = "user";
+const WORKSPACE: &str = "workspace";
+
+/// Returns the parser of formats; the value is true for JSON.
+fn format() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new([TEXT, JSON]).map(|name| name == JSON)
+}
+
+/// Returns the parser of scopes, in any case, as in Gemini CLI.
+fn scope() -> impl TypedValueParser<Value = FileScope> {
+    let names = PossibleValuesParser::new([USER, WORKSPACE]);
+    names.map(|name| match name.to_lowercase().as_str() {
+        WORKSPACE => FileScope::Project,
+        _ => FileScope::User,
+    })
+}
+
+fn template() -> impl TypedValueParser<Value = ExtensionTemplate> {
+    PossibleValuesParser::new(TEMPLATES.map(|template| template.name))
+        .try_map(|name| ExtensionTemplate::named(&name).ok_or("unknown template"))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::arguments::{Exit, Subcommand, flags, subcommand};
+
+    fn read_words(line: &str) -> Result<ExtensionsVerb, Exit> {
+        let words = line.split_whitespace().map(str::to_owned).collect();
+        let read = subcommand::parse_group("extensions", words, flags::whole("pollux"), "pollux");
+        read.map(|subcommand| match subcommand {
+            Subcommand::Extensions(arguments) => arguments.verb,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn verbs_as_in_gemini_cli() {
+        let name = || "a-b".to_owned();
+        let debug = false;
+        let table = [
+            ("list", ExtensionsVerb::List { output_format: false, debug }),
+            ("list -o json", ExtensionsVerb::List { output_format: true, debug }),
+            ("enable a-b", ExtensionsVerb::Enable { extension: name(), scope: None, debug }),
+            (
+                "enable --scope workspace a-b",
+                ExtensionsVerb::Enable {
+                    extension: name(),
+                    scope: Some(FileScope::Project),
+                    debug,
+                },
+            ),
+            (
+                "disable a-b",
+                ExtensionsVerb::Disable { extension: name(), scope: FileScope::User, debug },
+            ),
+            ("validate a-b", ExtensionsVerb::Validate { path: name(), debug }),
+            ("new a-b", ExtensionsVerb::New { path: name(), template: None, debug }),
+            (
+                "new a-b hooks",
+                ExtensionsVerb::New {
+                    path: name(),
+                    template: ExtensionTemplate::named("hooks"),
+                    debug,
+                },
+            ),
+        ];
+        for (line, expected) in table {
+            assert_eq!(read_words(line), Ok(expected), "{line}");
+        }
+        for line in ["", "nosuch", "enable", "new a nosuch", "disable a --scope x", "list -o x"] {
+            assert_eq!(read_words(line).unwrap_err().code, 1, "{line}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `pollux extensions`: lists and changes extensions. Starts no session and calls no model. As in
+//! Gemini CLI, everything but the list goes to standard error.
+
+use std::path::PathBuf;
+
+use pollux_config::{FileScope, Places};
+use pollux_extensions::{Extension, ExtensionTemplate};
+use pollux_host::extensions::ExtensionSwitch;
+use pollux_host::{RunOptions, Setup};
+use pollux_protocol::SessionRequest;
+use pollux_protocol::plain_text::harmless;
+
+use crate::arguments::{ExtensionsArguments, ExtensionsVerb, scope_name};
+use crate::exit::Failure;
+use crate::inspection::set_up_silently;
+use crate::process::Process;
+use crate::stderr::stderr_line;
+
+mod list;
+
+pub(crate) use list::names;
+
+/// Runs a verb. Returns the text for standard output, and the exit code.
+pub(crate) fn answer(process: &Process, arguments: &ExtensionsArguments) -> (String, u8) {
+    match run(process, &arguments.verb) {
+        Ok(text) => (harmless(&text).into_owned(), 0),
+        Err(failure) => {
+            stderr_line(&failure.message);
+            (String::new(), failure.exit_code(false))
+        }
+    }
+}
+
+fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure> {
+    match verb {
+        ExtensionsVerb::List { output_format: as_json, debug } => {
+            let setup = set_up(process, *debug)?;
+            Ok(list::list(&setup, *as_json))
+        }
+        ExtensionsVerb::Enable { extension, scope, debug } => {
+            let setup = set_up(process, *debug)?;
+            // Gemini CLI has this exit code here, and another one for `disable`.
+            let extension =
+                installed(&setup, extension).map_err(|error| Failure::config(error.message))?;
+            let to = scope.unwrap_or(FileScope::User);
+            switch(&setup).enable(extension, to).map_err(Failure::general)?;
+            let place = match scope {
+                Some(scope) => format!("for scope \"{}\"", scope_name(*scope)),
+                None => "in all scopes".to_owned(),
+            };
+            stderr_line(&format!(
+                "Extension \"{}\" successfully enabled {place}.",
+                extension.name()
+            ));
+            Ok(String::new())
+        }
+        ExtensionsVerb::Disable { extension, scope, debug } => {
+            let setup = set_up(process, *debug)?;
+            let extension = installed(&setup, extension)?;
+            switch(&setup).disable(extension, *scope).map_err(Failure::general)?;
+            stderr_line(&format!(
+                "Extension \"{}\" successfully disabled for scope \"{}\".",
+                extension.name(),
+                scope_name(*scope)
+            ));
+            Ok(String::new())
+        }
+        ExtensionsVerb::New { path, template, .. } => new(process, path, *template),
+        ExtensionsVerb::Validate { path, .. } => validate(process, path),
+    }
+}
+
+/// Reads the settings as a run in this folder has them, and reports extensions that are left out.
+fn set_up(process: &Process, debug: bool) -> Result<Setup, Failure> {
+    let options = RunOptions { debug, ..RunOptions::default() };
+    let setup = set_up_silently(process, options, SessionRequest::new(Process::folder()?))?;
+    if !setup.loaded.settings.boolean("admin.extensions.enabled") {
+        return Err(Failure::config("Extensions are disabled by your administrator."));
+    }
+    setup.extensions.messages.iter().for_each(|message| stderr_line(message));
+    Ok(setup)
+}
+
+fn installed<'s>(setup: &'s Setup, name: &str) -> Result<&'s Extension, Failure> {
+    let found = setup.extensions.get(name);
+    found.ok_or_else(|| Failure::general(format!("Extension with name {name} does not exist.")))
+}
+
+fn switch(setup: &Setup) -> ExtensionSwitch {
+    let cwd = setup.input.request.folder.clone();
+    ExtensionSwitch { places: setup.places.clone(), cwd }
+}
+
+fn new(
+    process: &Process,
+    path: &str,
+    template: Option<ExtensionTemplate>,
+) -> Result<String, Failure> {
+    let folder = absolute(process, path)?;
+    pollux_extensions::create(&folder, template)?;
+    let from = template.map(|template| format!(" from template \"{}\"", template.name));
+    stderr_line(&format!(
+        "Successfully created new extension{} at {}.",
+        from.unwrap_or_default(),
+        folder.display()
+    ));
+    Ok(String::new())
+}
+
+fn validate(process: &Process, path: &str) -> Result<String, Failure> {
+    let folder = absolute(process, path)?;
+    let found = pollux_extensions::validate(&folder);
+    let found = found.map_err(|error| Failure::general(error.to_string()))?;
+    let listed = |title: &str, items: &[String]| {
+        if !items.is_empty() {
+            stderr_line(&format!("{title}\n  - {}", items.join("\n  - ")));
+        }
+    };
+    listed("Validation warnings:", &found.warnings);
+    listed("Validation failed with the following errors:", &found.errors);
+    if !found.errors.is_empty() {
+        return Err(Failure::general("Extension validation failed."));
+    }
+    stderr_line(&format!("Extension {} has been successfully validated.", folder.display()));
+    Ok(String::new())
+}
+
+fn absolute(process: &Process, given: &str) -> Result<PathBuf, Failure> {
+    let places = Places::new(&process.environment);
+    Ok(pollux_fs::absolute(&Process::folder()?, &places.expand_home(given)))
+}
