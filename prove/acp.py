@@ -30,7 +30,7 @@ from acp_model import AcpModel
 
 # Sessions that work side by side, and turns of each.
 SESSIONS, TURNS = 10, 200
-MOST_MEMORY = 60 << 20
+MOST_MEMORY = 64 << 20
 # A session may add so much to the memory of the program.
 PER_SESSION = 3 << 20
 

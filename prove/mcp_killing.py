@@ -103,6 +103,8 @@ class Conversation:
     def process_of(self, number):
         """Returns the process of a server; None if none runs."""
         for path in (self.notes / str(number)).glob("files-*"):
+            if path.suffix == ".part":
+                continue
             process = int(path.name.removeprefix("files-"))
             try:
                 state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]

@@ -10,7 +10,7 @@ from hostile_fixtures import Fixture, change, fixtures, settings
 
 # Program that does something bad at a chosen moment. Without a terminal it prints the messages of
 # the real program; with a terminal it asks, and continues at the prompt.
-PROGRAM = """import json, os, subprocess
+PROGRAM = """import json, os, re, subprocess
 flag = "--skip-trust" in sys.argv
 trusted = os.path.exists(os.path.join(os.environ["HOME"], ".gemini/trustedFolders.json"))
 settings = open(".gemini/settings.json").read()
@@ -29,7 +29,7 @@ def main():
         elif not trusted:
             print("restricted", file=sys.stderr)
             {headless}
-        elif "v1" in settings:
+        elif re.search("[^a-z0-9_]v1", settings):
             print("now pinned", file=sys.stderr)
             run()
         else:
