@@ -10,7 +10,7 @@ SEQUENCES = re.compile(
 ALLOWED = re.compile(
     rb"\r|\n|\x1b\[[0-9;:]*m|\x1b\[\d*[ABCDGKLM]|\x1b\[0?J"
     rb"|\x1b\[H|\x1b\[\?(?:25|1004|1047|1049|2004|2026|2027|2031)[hl]|\x1b\[[<>=][\d;]*u|\x1b\[>4(?:;\d)?m"
-    rb"|\x1b\[\??[\d;]*[ncu]|\x1b\[>[\d;]*q|\x1b\[\d* q|\x1b\[22;[012]t|\x1b\[23;[012]t"
+    rb"|\x1b\[\?4m|\x1b\[\??[\d;]*[ncu]|\x1b\[>[\d;]*q|\x1b\[\d* q|\x1b\[22;[012]t|\x1b\[23;[012]t"
     rb"|\x1b\](?:0|2|8|9|10|11|52|133|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x07"
 )
 CLEARS = re.compile(rb"\x1b\[[23]J|\x1bc")

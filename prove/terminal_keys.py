@@ -227,3 +227,72 @@ def garbage(world):
             return ["the prompt was not sent"]
         sent = talk.prompts()[0]
         return [] if sent.endswith("go") else [f"garbage became input: {sent[-80:]!r}"]
+
+
+def speaks(protocol):
+    """Returns the answers of a terminal that knows a protocol for keys with modifiers."""
+    query, answer = {"kitty": (rb"\x1b\[\?u", b"\x1b[?0u"), "xterm": (rb"\x1b\[\?4m", b"\x1b[>4;0m")}[protocol]
+
+    def reply(data, terminal):
+        if re.search(query, data):
+            terminal.send(answer)
+    return reply
+
+
+def reported_keys(protocol, begin, end, shift_enter, ctrl_c):
+    def run(world):
+        with world.talk([done()], answer=speaks(protocol)) as talk:
+            terminal, problems = talk.terminal, []
+            terminal.wait(lambda: begin in terminal.output, "the begin of the protocol", 5)
+            terminal.send("one")
+            time.sleep(0.1)
+            terminal.send(shift_enter)
+            time.sleep(0.1)
+            terminal.send("two")
+            terminal.wait_for("two")
+            terminal.enter()
+            if not talk.sent(1) or not talk.prompts()[0].endswith("one\ntwo"):
+                problems.append(f"Shift-Enter: {talk.prompts()}")
+            terminal.wait_for(DONE)
+            # The whole screen has its own state of the protocol.
+            for key in (b"\x0f", b"q"):
+                terminal.send(key)
+                terminal.quiet(0.2)
+            for _ in range(2):
+                terminal.send(ctrl_c)
+                time.sleep(0.1)
+            if terminal.end() != 0:
+                problems.append("Ctrl-C twice did not end the program")
+            if terminal.output.count(begin) != terminal.output.count(end):
+                problems.append("the protocol is not ended as often as it was begun")
+            return problems + terminal_bytes.problems(terminal.output)
+    return run
+
+
+for arguments in (
+    ("kitty", b"\x1b[>1u", b"\x1b[<u", b"\x1b[13;2u", b"\x1b[99;5u"),
+    ("xterm", b"\x1b[>4;2m", b"\x1b[>4m", b"\x1b[27;2;13~", b"\x1b[27;5;99~"),
+):
+    check(f"keys of a terminal that knows the protocol of {arguments[0]}")(reported_keys(*arguments))
+
+
+@check("keys that the user has bound, shell mode and the keys of vi, in tmux")
+def own_keys(world):
+    bindings = (
+        '[{"command": "input.newline", "key": "f5"},\n // mine\n {"command": "-app.showFullTodos", "key": "ctrl+t"},\n'
+        ' {"command": "no.such", "key": "f6"}]'
+    )
+    files = {"../.gemini/keybindings.json": bindings}
+    with world.talk([done()], at=Tmux, files=files) as talk:
+        terminal = talk.terminal
+        problems = seen(terminal, "keybindings.json, line 4", "the message about a binding")
+        for keys, wanted in (
+            ("one", "> one"), (b"\x1b[15~", "> one"), ("two", "  two"), (CTRL_C, READY),
+            ("!", "Type your shell command"), ("echo s$((40+2))", "! echo"), ("\r", "s42"),
+            (b"\x7f", READY), ("/vim", "/vim"), ("\r", "[INSERT]"), ("abc def", "abc def"),
+            (b"\x1b", "[NORMAL]"), ("bdw", "> abc"), ("0x", "> bc"), ("ccnew", "> new"),
+        ):
+            time.sleep(0.15)
+            terminal.send(keys)
+            problems += seen(terminal, wanted, f"{keys!r}")
+        return problems + terminal_bytes.problems(terminal.output)

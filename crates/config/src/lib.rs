@@ -33,6 +33,7 @@ pub mod imports;
 mod installation;
 mod interpolate;
 pub mod jsonc;
+mod key_bindings;
 mod load;
 mod merge;
 mod migrate;
@@ -61,6 +62,7 @@ pub use expression::{Expression, ExpressionError, ExpressionErrorKind, Expressio
 pub use imports::ImportFormat;
 pub use installation::installation_id;
 pub use interpolate::{interpolate, interpolate_text};
+pub use key_bindings::{KeyBinding, read_key_bindings};
 pub use load::{
     Layer, LayerFile, LayerFileState, LayerKind, LoadOptions, Loaded, PendingSettings, find, load,
 };

@@ -53,6 +53,11 @@ impl Places {
         self.home.join(GEMINI_DIR)
     }
 
+    /// Returns the path of the user's key bindings.
+    pub fn key_bindings(&self) -> PathBuf {
+        self.in_gemini("keybindings.json")
+    }
+
     /// Returns the path of the user's settings.
     pub fn user_settings(&self) -> PathBuf {
         self.in_gemini("settings.json")

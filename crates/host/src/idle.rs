@@ -12,12 +12,11 @@ use pollux_protocol::Notices;
 use serde_json::Value;
 
 /// Beginnings of the keys of settings that only change the appearance, the editor or updates.
-const COSMETIC: [&str; 15] = [
+const COSMETIC: [&str; 14] = [
     "ui.",
     "ide.",
     "general.preferredEditor",
     "general.openEditorInNewWindow",
-    "general.vimMode",
     "general.devtools",
     "general.enableAutoUpdate",
     "general.enableNotifications",

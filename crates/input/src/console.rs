@@ -6,12 +6,37 @@ use futures::future::OptionFuture;
 use pollux_protocol::QuestionReply;
 use tokio::time::sleep_until;
 
+use crate::keys::{KeyProtocol, KeySignal};
 use crate::output::{Broken, Stdout};
 use crate::terminal::{self, Change, Changes, MARK_PASTES, Modes, NO_MARKS, Typed, WindowSize};
 use crate::view::{QuestionView, TerminalView};
 
 /// Time limit for the last output to a terminal that no longer accepts data.
 const FINAL_OUTPUT: Duration = Duration::from_secs(1);
+
+/// Queries for the protocols of kitty and of xterm for keys with modifiers. A terminal that takes
+/// the second for a look of the text forgets it with the last sequence.
+const ASK_PROTOCOL: &[u8] = b"\x1b[?u\x1b[?4m\x1b[m";
+/// Begin and end of the protocol of kitty, of which keys that are ambiguous otherwise are wanted.
+const BEGIN_KITTY: &[u8] = b"\x1b[>1u";
+const END_KITTY: &[u8] = b"\x1b[<u";
+/// Begin and end of that of xterm.
+const BEGIN_OTHER_KEYS: &[u8] = b"\x1b[>4;2m";
+const END_OTHER_KEYS: &[u8] = b"\x1b[>4m";
+
+fn begin_protocol(protocol: KeyProtocol) -> &'static [u8] {
+    match protocol {
+        KeyProtocol::Kitty => BEGIN_KITTY,
+        KeyProtocol::OtherKeys => BEGIN_OTHER_KEYS,
+    }
+}
+
+fn end_protocol(protocol: KeyProtocol) -> &'static [u8] {
+    match protocol {
+        KeyProtocol::Kitty => END_KITTY,
+        KeyProtocol::OtherKeys => END_OTHER_KEYS,
+    }
+}
 
 /// The terminal while a frontend uses it.
 pub(crate) struct Console {
@@ -25,6 +50,8 @@ pub(crate) struct Console {
     pub(crate) is_stopped: bool,
     /// Size of the terminal that the frontend knows.
     pub(crate) size: WindowSize,
+    /// Protocol by which the terminal reports keys with modifiers, once it has said to know one.
+    protocol: Option<KeyProtocol>,
 }
 
 impl Console {
@@ -42,6 +69,7 @@ impl Console {
             is_behind: false,
             is_stopped: false,
             size: terminal::size(),
+            protocol: None,
         })
     }
 
@@ -49,6 +77,36 @@ impl Console {
     pub(crate) fn begin(&mut self) {
         if self.modes.raw {
             self.out.push(MARK_PASTES);
+        }
+    }
+
+    /// Asks the terminal which protocol for keys it knows. Its answer comes among the keys, late or
+    /// never, and nothing waits for it.
+    pub(crate) fn ask_protocol(&mut self) {
+        if self.modes.raw {
+            self.out.push(ASK_PROTOCOL);
+        }
+    }
+
+    /// Switches on the protocol that the terminal has said to know.
+    fn use_protocol(&mut self, protocol: KeyProtocol) {
+        // A terminal that knows both uses that of kitty.
+        if self.protocol.is_none() && self.modes.raw {
+            self.protocol = Some(protocol);
+            self.print(begin_protocol(protocol));
+            terminal::set_protocol(true);
+        }
+    }
+
+    /// Takes what keys have asked for: a signal, or a protocol.
+    pub(crate) fn take_reports<V: TerminalView + ?Sized>(&mut self, view: &mut V) {
+        if let Some(protocol) = view.take_protocol() {
+            self.use_protocol(protocol);
+        }
+        match view.take_signal() {
+            Some(KeySignal::Interrupt) => terminal::interrupt(),
+            Some(KeySignal::Suspend) => terminal::suspend(),
+            None => {}
         }
     }
 
@@ -92,9 +150,19 @@ impl Console {
             self.size = size;
             view.resize(size);
         }
+        let was_full_screen = terminal::is_full_screen();
         let bytes = view.show();
-        terminal::set_full_screen(view.is_full_screen());
+        let is_full_screen = view.is_full_screen();
+        terminal::set_full_screen(is_full_screen);
+        // The whole screen has its own state of the protocol.
+        let kitty = self.protocol.filter(|protocol| *protocol == KeyProtocol::Kitty);
+        if was_full_screen && !is_full_screen && kitty.is_some() {
+            self.print(END_KITTY);
+        }
         self.print(&bytes);
+        if is_full_screen && !was_full_screen && kitty.is_some() {
+            self.print(BEGIN_KITTY);
+        }
         is_new
     }
 
@@ -124,6 +192,9 @@ impl Console {
     pub(crate) fn take_over<V: TerminalView + ?Sized>(&mut self, view: &mut V) {
         self.modes.resume();
         self.begin();
+        if let Some(protocol) = self.protocol.take() {
+            self.use_protocol(protocol);
+        }
         view.take_over(terminal::size());
     }
 
@@ -138,7 +209,14 @@ impl Console {
         if self.modes.raw {
             self.out.push(NO_MARKS);
         }
+        if terminal::is_full_screen() && self.protocol == Some(KeyProtocol::Kitty) {
+            self.out.push(END_KITTY);
+        }
         self.out.push(bytes);
+        if let Some(protocol) = self.protocol {
+            self.out.push(end_protocol(protocol));
+            terminal::set_protocol(false);
+        }
         // The bytes of a view leave it.
         terminal::set_full_screen(false);
         // A terminal that is closed is detected at the next output.

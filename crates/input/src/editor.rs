@@ -113,6 +113,20 @@ impl LineEditor {
         self.set(text);
     }
 
+    /// Replaces the texts on both sides of the cursor.
+    pub(crate) fn replace_halves(&mut self, before: String, after: String) {
+        self.undo.keep(&self.before, &self.after);
+        (self.before, self.after) = (before, after);
+    }
+
+    /// Moves the cursor behind this number of bytes of the text, which is one line with line ends.
+    pub(crate) fn move_to(&mut self, bytes: usize) {
+        match bytes.checked_sub(self.before.len()) {
+            Some(more) => self.move_right(more.min(self.after.len())),
+            None => self.move_left(bytes),
+        }
+    }
+
     /// Returns the label of a search in the history; `None` without a search.
     pub fn search_label(&self) -> Option<String> {
         self.search.as_ref().map(HistorySearch::label)
@@ -171,6 +185,8 @@ impl LineEditor {
             | KeyPress::ShiftDown
             | KeyPress::Todos
             | KeyPress::Transcript
+            | KeyPress::Signal(_)
+            | KeyPress::Knows(_)
             | KeyPress::PageUp
             | KeyPress::PageDown
             | KeyPress::PasteBegin

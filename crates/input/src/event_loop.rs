@@ -11,6 +11,7 @@ use pollux_protocol::{
     ApprovalMode, BackgroundCommand, Envelope, Event, Live, Op, Part, SessionStart, SessionsError,
     TranscriptPage,
 };
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
@@ -94,6 +95,8 @@ pub struct Awaited<'t, 'a> {
     pub completion: Option<&'t mut Completion>,
     /// Page of the transcript that is being read.
     pub page: Option<&'t mut PageRead<'a>>,
+    /// Notification about work of another thread, after which the frontend shows its state.
+    pub wake: Option<Arc<Notify>>,
     /// The work.
     pub workload: &'t mut Workload<'a>,
 }
@@ -157,13 +160,16 @@ impl EventLoop {
         let mut changes = background.watch();
         talk.background_changed(&background.get());
         self.console.begin();
+        if talk.takes_sequences() {
+            self.console.ask_protocol();
+        }
         tell_size(talk);
         loop {
             if let Some(end) = self.settle(talk, signals).await {
                 return end;
             }
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
-            let Awaited { completion, page, workload } = talk.awaited();
+            let Awaited { completion, page, wake, workload } = talk.awaited();
             let console = &mut self.console;
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
@@ -195,6 +201,8 @@ impl EventLoop {
                 Some(text) = self.messages.recv(), if !console.is_behind => talk.message(&text),
                 Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
                     if !console.is_behind => talk.completed(&lines),
+                Some(()) = OptionFuture::from(wake.as_ref().map(|wake| wake.notified())),
+                    if !console.is_behind => talk.tick(),
                 Some(page) = OptionFuture::from(page), if !console.is_behind => {
                     talk.page_read(page);
                 }
@@ -234,6 +242,7 @@ impl EventLoop {
                 Err(end) => return Some(end),
             }
         }
+        self.console.take_reports(talk);
         self.show(talk);
         None
     }

@@ -1,21 +1,22 @@
 //! Decoder from a terminal's bytes to keys. Pure; chunks may be split anywhere and hold any bytes.
 
+use std::sync::Arc;
+
+mod commands;
+mod key_map;
 mod reports;
-mod shortcuts;
+mod sequences;
+mod stroke;
 
+pub use commands::{KEY_COMMANDS, KeyCommand, SIGNAL_KEYS};
+pub use key_map::KeyMap;
 pub use reports::{BACKGROUND_QUERY, TerminalReport};
-pub use shortcuts::{SHORTCUTS, SIGNAL_KEYS, Shortcut};
+pub use stroke::{KeyCode, Stroke};
 
-use reports::{REPORT_START, control_string_report};
+use reports::REPORT_START;
+use sequences::{ESC, Meaning, escape};
+use stroke::CTRL;
 
-/// First byte of an escape sequence, and the byte of the Esc key.
-const ESC: u8 = 0x1b;
-/// Maximum length of an escape sequence, in bytes; longer input is not a sequence.
-const LONGEST_SEQUENCE: usize = 64;
-/// Byte that ends a control string, and that of Ctrl-G.
-const BEL: u8 = 0x07;
-/// Maximum length of a control string, in bytes; longer input is dropped as far as it was read.
-const LONGEST_STRING: usize = 4096;
 /// Maximum number of reports that are kept until they are taken.
 const MOST_REPORTS: usize = 16;
 /// First key of Ctrl-X Ctrl-E, and the second.
@@ -101,6 +102,28 @@ pub enum KeyPress {
     PasteBegin,
     /// End of pasted text.
     PasteEnd,
+    /// Key that is a signal, from a terminal that reports it as a sequence.
+    Signal(KeySignal),
+    /// The terminal has said that it knows this protocol.
+    Knows(KeyProtocol),
+}
+
+/// Signal of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeySignal {
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-Z.
+    Suspend,
+}
+
+/// Protocol by which a terminal tells keys with modifiers apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyProtocol {
+    /// Protocol of kitty.
+    Kitty,
+    /// Protocol of xterm: modifyOtherKeys.
+    OtherKeys,
 }
 
 /// Mode of the terminal at the time at which bytes were typed.
@@ -113,24 +136,27 @@ pub enum InputMode {
 }
 
 /// Decoder of keys. Keeps an incomplete character or escape sequence until the next chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct KeyDecoder {
     held: Vec<u8>,
     pasting: bool,
     /// Reports of the terminal that were not taken.
     reports: Vec<TerminalReport>,
+    map: Arc<KeyMap>,
 }
 
-/// Meaning of an escape sequence.
-enum Meaning {
-    Nothing,
-    Pressed(KeyPress),
-    Reported(TerminalReport),
-    PasteBegins,
-    PasteEnds,
+impl Default for KeyDecoder {
+    fn default() -> Self {
+        Self::new(KeyMap::usual())
+    }
 }
 
 impl KeyDecoder {
+    /// Creates a decoder for these keys.
+    pub fn new(map: Arc<KeyMap>) -> Self {
+        Self { held: Vec::new(), pasting: false, reports: Vec::new(), map }
+    }
+
     /// Returns the keys that `bytes`, which were typed in this mode, complete. Bytes that are not
     /// UTF-8 become U+FFFD.
     pub fn decode(&mut self, bytes: &[u8], mode: InputMode) -> Vec<KeyPress> {
@@ -142,10 +168,9 @@ impl KeyDecoder {
             let taken = match first {
                 ESC => {
                     let Some((length, meaning)) = escape(rest) else { break };
-                    self.escaped(meaning, &mut keys);
-                    length
+                    self.escaped(length, meaning, &mut keys)
                 }
-                CTRL_X if !self.pasting => {
+                CTRL_X if !self.pasting && !self.has_ctrl_x() => {
                     let Some(second) = rest.get(1) else { break };
                     if *second == CTRL_E {
                         keys.push(KeyPress::ExternalEditor);
@@ -197,7 +222,8 @@ impl KeyDecoder {
         keys
     }
 
-    fn escaped(&mut self, meaning: Meaning, keys: &mut Vec<KeyPress>) {
+    /// Takes an escape sequence of this length; returns the number of bytes that it takes.
+    fn escaped(&mut self, length: usize, meaning: Meaning, keys: &mut Vec<KeyPress>) -> usize {
         match meaning {
             Meaning::PasteBegins if !self.pasting => {
                 self.pasting = true;
@@ -207,26 +233,41 @@ impl KeyDecoder {
                 self.pasting = false;
                 keys.push(KeyPress::PasteEnd);
             }
-            Meaning::Pressed(key) if !self.pasting => keys.push(key),
-            Meaning::Reported(report) if !self.pasting && self.reports.len() < MOST_REPORTS => {
+            Meaning::WithAlt(stroke) => match self.map.bound(stroke).filter(|_| !self.pasting) {
+                Some(key) => keys.push(key),
+                // An Esc key. The byte after it is ordinary input.
+                None => return 1,
+            },
+            _ if self.pasting => {}
+            Meaning::Pressed(stroke) => self.press(stroke, keys),
+            Meaning::Reported(report) if self.reports.len() < MOST_REPORTS => {
                 self.reports.push(report);
             }
-            Meaning::PasteBegins
-            | Meaning::PasteEnds
-            | Meaning::Pressed(_)
-            | Meaning::Reported(_)
-            | Meaning::Nothing => {}
+            Meaning::Knows(protocol) => keys.push(KeyPress::Knows(protocol)),
+            Meaning::PasteBegins | Meaning::PasteEnds | Meaning::Reported(_) | Meaning::Nothing => {
+            }
         }
+        length
+    }
+
+    fn press(&self, stroke: Stroke, keys: &mut Vec<KeyPress>) {
+        match self.map.press(stroke) {
+            Some(KeyPress::Text(text)) => add_text(keys, &text),
+            key => keys.extend(key),
+        }
+    }
+
+    fn has_ctrl_x(&self) -> bool {
+        self.map.bound(Stroke::new(KeyCode::Char('x'), CTRL)).is_some()
     }
 
     fn control(&self, byte: u8, mode: InputMode, keys: &mut Vec<KeyPress>) {
         match byte {
-            b'\r' | b'\n' if self.pasting => return add_text(keys, "\n"),
-            b'\t' if self.pasting => return add_text(keys, "\t"),
-            _ if self.pasting => return,
-            _ => {}
+            b'\r' | b'\n' if self.pasting => add_text(keys, "\n"),
+            b'\t' if self.pasting => add_text(keys, "\t"),
+            _ if self.pasting => {}
+            _ => self.press(control_stroke(byte, mode), keys),
         }
-        keys.extend(control_key(byte, mode));
     }
 
     /// Takes the reports of the terminal that came among the keys.
@@ -241,31 +282,15 @@ impl KeyDecoder {
 }
 
 /// Returns the key of a control character.
-fn control_key(byte: u8, mode: InputMode) -> Option<KeyPress> {
-    Some(match byte {
-        0x01 => KeyPress::Home,
-        0x02 => KeyPress::Background,
-        0x04 => KeyPress::EndOfInput,
-        0x05 => KeyPress::End,
-        0x06 => KeyPress::Right,
-        0x07 => KeyPress::ExternalEditor,
-        0x08 | 0x7f => KeyPress::Backspace,
-        b'\t' => KeyPress::Tab,
-        b'\n' if mode == InputMode::Raw => KeyPress::Newline,
-        b'\r' | b'\n' => KeyPress::Enter,
-        0x0b => KeyPress::KillRight,
-        0x0c => KeyPress::ClearScreen,
-        0x0e => KeyPress::Down,
-        0x0f => KeyPress::Transcript,
-        0x10 => KeyPress::Up,
-        0x12 => KeyPress::Search,
-        0x14 => KeyPress::Todos,
-        0x15 => KeyPress::KillLeft,
-        0x17 => KeyPress::KillWord,
-        0x19 => KeyPress::Yank,
-        0x1f => KeyPress::Undo,
-        _ => return None,
-    })
+fn control_stroke(byte: u8, mode: InputMode) -> Stroke {
+    match byte {
+        b'\t' => Stroke::plain(KeyCode::Tab),
+        b'\r' => Stroke::plain(KeyCode::Enter),
+        b'\n' if mode == InputMode::Canonical => Stroke::plain(KeyCode::Enter),
+        0x7f => Stroke::plain(KeyCode::Backspace),
+        // The terminal has 32 control characters: Ctrl with the characters from `@` to `_`.
+        byte => Stroke::new(KeyCode::Char(char::from(byte | 0x40).to_ascii_lowercase()), CTRL),
+    }
 }
 
 /// Appends text; adjacent pieces are joined.
@@ -286,144 +311,6 @@ fn text_length(input: &[u8]) -> usize {
     let last = input.utf8_chunks().last().map_or(&[][..], |chunk| chunk.invalid());
     let is_cut = std::str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
     input.len() - if is_cut { last.len() } else { 0 }
-}
-
-/// Parses an escape sequence; `input` begins with ESC. Returns the length and the meaning of the
-/// sequence; `None` if it is unfinished.
-fn escape(input: &[u8]) -> Option<(usize, Meaning)> {
-    Some(match input.get(1..)? {
-        [] | [b'O'] => return None,
-        [b'[', body @ ..] => return control_sequence(body),
-        [introducer @ (b']' | b'P' | b'_' | b'^'), body @ ..] => {
-            let (length, text) = control_string(body)?;
-            let report = text.and_then(|text| control_string_report(*introducer, text));
-            (length + 2, report.map_or(Meaning::Nothing, Meaning::Reported))
-        }
-        [b'O', b'M', ..] => (3, Meaning::Pressed(KeyPress::Enter)),
-        [b'O', last @ b'@'..=b'~', ..] => (3, cursor_key(*last, false)),
-        [b'b', ..] => (2, Meaning::Pressed(KeyPress::WordLeft)),
-        [b'f', ..] => (2, Meaning::Pressed(KeyPress::WordRight)),
-        [b'd', ..] => (2, Meaning::Pressed(KeyPress::KillWordRight)),
-        [b'z', ..] => (2, Meaning::Pressed(KeyPress::Undo)),
-        [0x08 | 0x7f, ..] => (2, Meaning::Pressed(KeyPress::KillWordLeft)),
-        [b'\r' | b'\n', ..] => (2, Meaning::Pressed(KeyPress::Newline)),
-        // An Esc key. The bytes after it are ordinary input.
-        _ => (1, Meaning::Nothing),
-    })
-}
-
-/// Returns the length of a control string and its end mark, and its text if it is complete; `body`
-/// follows the introducer. Such strings are answers of the terminal, for example to a query for its
-/// background colour. Returns `None` if the string is unfinished. The byte that interrupts it is
-/// kept as input.
-fn control_string(body: &[u8]) -> Option<(usize, Option<&[u8]>)> {
-    let Some(end) = body.iter().position(u8::is_ascii_control) else {
-        return (body.len() >= LONGEST_STRING).then_some((body.len(), None));
-    };
-    match &body[end..] {
-        [BEL, ..] => Some((end + 1, Some(&body[..end]))),
-        [ESC, b'\\', ..] => Some((end + 2, Some(&body[..end]))),
-        [ESC] => None,
-        _ => Some((end, None)),
-    }
-}
-
-/// Parses a control sequence; `body` follows `ESC [`.
-fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
-    let Some(end) = body.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
-        return (body.len() + 2 >= LONGEST_SEQUENCE).then_some((body.len() + 2, Meaning::Nothing));
-    };
-    let meaning = match (&body[..end], body[end]) {
-        (b"200", b'~') => Meaning::PasteBegins,
-        (b"201", b'~') => Meaning::PasteEnds,
-        (b"1" | b"7", b'~') => Meaning::Pressed(KeyPress::Home),
-        (b"4" | b"8", b'~') => Meaning::Pressed(KeyPress::End),
-        (b"3", b'~') => Meaning::Pressed(KeyPress::Delete),
-        (b"3;3" | b"3;5", b'~') => Meaning::Pressed(KeyPress::KillWordRight),
-        (b"", b'Z') | (b"9;2", b'u') => Meaning::Pressed(KeyPress::CycleMode),
-        (b"", last @ (b'I' | b'O')) => Meaning::Reported(TerminalReport::Focus(last == b'I')),
-        (b"5", b'~') => Meaning::Pressed(KeyPress::PageUp),
-        (b"6", b'~') => Meaning::Pressed(KeyPress::PageDown),
-        // The Enter key of the kitty protocol, and of xterm's modifyOtherKeys.
-        (b"13" | b"13;1", b'u') | (b"27;1;13", b'~') => Meaning::Pressed(KeyPress::Enter),
-        // The Esc key of the kitty protocol.
-        (b"27" | b"27;1", b'u') => Meaning::Pressed(KeyPress::Escape),
-        (parameters, b'u') if parameters.starts_with(b"13;") => Meaning::Pressed(KeyPress::Newline),
-        (parameters, b'~') if is_modified_enter(parameters) => Meaning::Pressed(KeyPress::Newline),
-        (parameters, last @ (b'u' | b'~')) => {
-            reported(parameters, last).map_or(Meaning::Nothing, Meaning::Pressed)
-        }
-        (b"1;3", b'A') => Meaning::Pressed(KeyPress::AltUp),
-        (b"1;3", b'B') => Meaning::Pressed(KeyPress::AltDown),
-        (b"1;2", b'A') => Meaning::Pressed(KeyPress::ShiftUp),
-        (b"1;2", b'B') => Meaning::Pressed(KeyPress::ShiftDown),
-        (b"1;3" | b"1;5", last) => cursor_key(last, true),
-        (b"", last) => cursor_key(last, false),
-        _ => Meaning::Nothing,
-    };
-    // The byte that interrupts an incomplete sequence is kept as input.
-    let last = usize::from((0x40..0x7f).contains(&body[end]));
-    Some((2 + end + last, meaning))
-}
-
-/// Returns the key that a terminal reports as a number: `CODE;MODIFIERS` and `u` in the kitty
-/// protocol, `27;MODIFIERS;CODE` and `~` with modifyOtherKeys. Further parameters of the kitty
-/// protocol, after a colon, are of no interest.
-fn reported(parameters: &[u8], last: u8) -> Option<KeyPress> {
-    let number = |text: &str| text.split(':').next()?.parse::<u32>().ok();
-    let parameters: Vec<&str> = std::str::from_utf8(parameters).ok()?.split(';').collect();
-    match (&parameters[..], last) {
-        (["27", modifiers, code], b'~') | ([code, modifiers, ..], b'u') => {
-            modified_key(number(code)?, number(modifiers)?)
-        }
-        ([code], b'u') => modified_key(number(code)?, 1),
-        _ => None,
-    }
-}
-
-/// Returns the key with this code and these modifiers: one more than the sum of Shift (1), Alt (2)
-/// and Ctrl (4).
-fn modified_key(code: u32, modifiers: u32) -> Option<KeyPress> {
-    let bits = modifiers.checked_sub(1)?;
-    let (is_alt, is_ctrl) = (bits & 2 != 0, bits & 4 != 0);
-    let letter = char::from_u32(code)?;
-    match (letter.to_ascii_lowercase(), is_ctrl, is_alt) {
-        ('\u{7f}', false, false) => Some(KeyPress::Backspace),
-        ('\u{7f}', _, _) => Some(KeyPress::KillWordLeft),
-        ('\t', false, false) => Some(KeyPress::Tab),
-        ('b', false, true) => Some(KeyPress::WordLeft),
-        ('f', false, true) => Some(KeyPress::WordRight),
-        ('d', false, true) => Some(KeyPress::KillWordRight),
-        (letter @ ('a'..='z' | '_'), true, false) => {
-            control_key(u8::try_from(letter).ok()? & 0x1f, InputMode::Raw)
-        }
-        // The kitty protocol has private characters for keys without a character.
-        (_, false, false)
-            if !letter.is_control() && !('\u{e000}'..='\u{f8ff}').contains(&letter) =>
-        {
-            Some(KeyPress::Text(letter.to_string()))
-        }
-        _ => None,
-    }
-}
-
-/// Returns true for the parameters of modifyOtherKeys for the Enter key with a modifier.
-fn is_modified_enter(parameters: &[u8]) -> bool {
-    parameters.starts_with(b"27;") && parameters.ends_with(b";13")
-}
-
-fn cursor_key(last: u8, by_word: bool) -> Meaning {
-    Meaning::Pressed(match (last, by_word) {
-        (b'A', _) => KeyPress::Up,
-        (b'B', _) => KeyPress::Down,
-        (b'C', false) => KeyPress::Right,
-        (b'C', true) => KeyPress::WordRight,
-        (b'D', false) => KeyPress::Left,
-        (b'D', true) => KeyPress::WordLeft,
-        (b'H', _) => KeyPress::Home,
-        (b'F', _) => KeyPress::End,
-        _ => return Meaning::Nothing,
-    })
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ mod theme_file;
 mod tone;
 mod user;
 mod view;
+mod vim;
 mod work;
 mod wrap;
 
@@ -50,11 +51,12 @@ pub use end::{ConversationEnd, TerminalSignal};
 pub use event_loop::{Awaited, Interaction, Unsent};
 pub use external_editor::{EditProposal, FilePlace, HAS_EDITOR, Workbench};
 pub use keys::{
-    BACKGROUND_QUERY, InputMode, KeyDecoder, KeyPress, SHORTCUTS, SIGNAL_KEYS, Shortcut,
-    TerminalReport,
+    BACKGROUND_QUERY, InputMode, KEY_COMMANDS, KeyCode, KeyCommand, KeyDecoder, KeyMap, KeyPress,
+    KeyProtocol, KeySignal, SIGNAL_KEYS, Stroke, TerminalReport,
 };
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
+pub use pollux_config::KeyBinding;
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use resumed::{LastMessages, resumed_lines, resumed_state_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
@@ -66,5 +68,6 @@ pub use theme_file::{is_theme_file, read_theme_file};
 pub use tone::{Tone, TonedLine};
 pub use user::{Begin, DescribeFailure, Opening, PageRead, ReadPage, TerminalUser, UserOptions};
 pub use view::{QuestionView, ShowQuestion, TerminalView};
+pub use vim::{Vim, VimMode};
 pub use work::{Preparation, Prepare, StopResult, Submission, WorkKind, Workload, is_command};
 pub use wrap::{WordWrap, rows_of};

@@ -1,13 +1,24 @@
 //! `/shortcuts`: the keys of the line editor.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use pollux_protocol::{Command, CommandContext, CommandError, Op};
 
-use crate::keys::{SHORTCUTS, SIGNAL_KEYS};
+use crate::keys::{KeyMap, KeyPress, SIGNAL_KEYS};
 
 /// Command that lists the keys of a conversation at a terminal.
-#[derive(Debug, Clone, Copy)]
-pub struct ShortcutsCommand;
+#[derive(Debug, Clone)]
+pub struct ShortcutsCommand {
+    keys: Arc<KeyMap>,
+}
+
+impl ShortcutsCommand {
+    /// Creates the command for these keys.
+    pub fn new(keys: Arc<KeyMap>) -> Self {
+        Self { keys }
+    }
+}
 
 #[async_trait]
 impl Command for ShortcutsCommand {
@@ -28,14 +39,21 @@ impl Command for ShortcutsCommand {
     }
 
     async fn run(&self, context: CommandContext) -> Result<Option<Op>, CommandError> {
-        context.say(list());
+        context.say(list(&self.keys));
         Ok(None)
     }
 }
 
 /// Returns one line for each effect: its keys, and the effect.
-fn list() -> String {
-    let keys = SHORTCUTS.iter().map(|shortcut| (shortcut.names(), shortcut.effect));
+fn list(keys: &KeyMap) -> String {
+    let keys = keys.listed().map(|(command, mut names)| {
+        // Of the usual keys, further ones are variants of the first.
+        if keys.changed(&command.press).is_none() {
+            names.truncate(if command.press == KeyPress::Newline { 4 } else { 2 });
+        }
+        let names = if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
+        (names, command.effect)
+    });
     let signals = SIGNAL_KEYS.map(|(name, effect)| (name.to_owned(), effect));
     let rows: Vec<(String, &str)> = keys.chain(signals).collect();
     // The row with the most keys is wider than the column.
@@ -47,12 +65,36 @@ fn list() -> String {
 
 #[cfg(test)]
 mod tests {
+    use pollux_config::KeyBinding;
+
     use super::*;
 
     #[test]
     fn every_line_fits_a_terminal() {
-        for line in list().lines() {
+        for line in list(&KeyMap::default()).lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
+    }
+
+    #[test]
+    fn keys_of_the_user_are_listed() {
+        let binding = |command: &str, key: &str| KeyBinding {
+            line: 1,
+            command: command.to_owned(),
+            key: key.to_owned(),
+        };
+        let bindings = [
+            binding("history.search.start", "f3"),
+            binding("-edit.undo", "ctrl+_"),
+            binding("-edit.undo", "alt+z"),
+            binding("-edit.undo", "cmd+z"),
+        ];
+        let (keys, messages) = KeyMap::with(&bindings, "k");
+        assert_eq!(messages, [""; 0]);
+        let list = list(&keys);
+        let has =
+            |line: &str| list.lines().any(|found| found.split("  ").collect::<String>() == line);
+        assert!(list.contains("Ctrl-R, F3") && list.contains("no key"), "{list}");
+        assert!(!has("Ctrl-_"));
     }
 }

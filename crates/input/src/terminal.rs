@@ -31,8 +31,14 @@ const LEAVE_FULL_SCREEN: &[u8] = b"\x1b[?1049l";
 /// The same without a move of the cursor, which is harmless if the terminal shows its own text.
 const END_FULL_SCREEN: &[u8] = b"\x1b[?1047l";
 
+/// Sequences that end both protocols for keys with modifiers. They are harmless for a terminal that
+/// knows none.
+const END_PROTOCOLS: &[u8] = b"\x1b[<u\x1b[>4m";
+
 /// True while a frontend uses the whole screen, which hides the terminal's own text.
 static IS_FULL_SCREEN: AtomicBool = AtomicBool::new(false);
+/// True while the terminal reports keys by a protocol.
+static HAS_PROTOCOL: AtomicBool = AtomicBool::new(false);
 
 /// Sequence that erases the row of the cursor and all rows below.
 const ERASE_INPUT: &[u8] = b"\r\x1b[J";
@@ -102,7 +108,9 @@ pub(super) fn repair() {
     if modes::repair() {
         modes::print(NO_MARKS);
         modes::print(END_UPDATE);
+        modes::print(END_PROTOCOLS);
         modes::print(END_FULL_SCREEN);
+        modes::print(END_PROTOCOLS);
     }
 }
 
@@ -116,10 +124,28 @@ pub(super) fn set_full_screen(is_full_screen: bool) {
     IS_FULL_SCREEN.store(is_full_screen, Ordering::Relaxed);
 }
 
-/// Shows the terminal's own text if a frontend that ends now has hidden it.
+/// Returns true while a frontend uses the whole screen.
+pub(super) fn is_full_screen() -> bool {
+    IS_FULL_SCREEN.load(Ordering::Relaxed)
+}
+
+/// Records whether the terminal reports keys by a protocol.
+pub(super) fn set_protocol(has_protocol: bool) {
+    HAS_PROTOCOL.store(has_protocol, Ordering::Relaxed);
+}
+
+/// Shows the terminal's own text if a frontend that ends now has hidden it, and ends the protocol
+/// for keys.
 fn leave_full_screen() {
+    let has_protocol = HAS_PROTOCOL.swap(false, Ordering::Relaxed);
     if IS_FULL_SCREEN.swap(false, Ordering::Relaxed) {
+        if has_protocol {
+            modes::print(END_PROTOCOLS);
+        }
         modes::print(LEAVE_FULL_SCREEN);
+    }
+    if has_protocol {
+        modes::print(END_PROTOCOLS);
     }
 }
 
@@ -182,7 +208,7 @@ impl Drop for Lent {
 }
 
 pub(super) use changes::Changes;
-pub(super) use modes::{is_open, stop};
+pub(super) use modes::{interrupt, is_open, stop, suspend};
 
 /// Number of columns of a terminal that does not report its width.
 const COLUMNS: u16 = 80;
@@ -361,6 +387,10 @@ mod modes {
     pub(in super::super) fn stop() -> bool {
         false
     }
+
+    pub(in super::super) fn interrupt() {}
+
+    pub(in super::super) fn suspend() {}
 }
 
 #[cfg(not(unix))]

@@ -18,6 +18,7 @@ use crate::editor::HISTORY_LINES;
 use crate::end::{ConversationEnd, TerminalSignal};
 use crate::event_loop::{Chosen, EventLoop, Interaction, Signals, Unsent};
 use crate::external_editor::Workbench;
+use crate::keys::{KeyDecoder, KeyMap};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::resumed::LastMessages;
@@ -59,6 +60,10 @@ pub struct UserOptions {
     pub describe_failure: DescribeFailure,
     /// Sink for messages while no conversation is on the terminal.
     pub notices: Arc<dyn Notices>,
+    /// Keys with their effects.
+    pub keys: Arc<KeyMap>,
+    /// Messages about keys that could not be bound.
+    pub key_messages: Vec<String>,
     /// Returns what shows the questions before a session on the screen; `None` to ask line by line.
     pub show_question: Box<dyn Fn() -> Option<ShowQuestion> + Send + Sync>,
 }
@@ -165,10 +170,16 @@ impl TerminalUser {
             messages: self.notices.show_on_page(),
             chosen: Chosen::default(),
         };
+        for message in &self.options.key_messages {
+            self.notices.notice(Severity::Warning, message);
+        }
         let first = self.options.first_prompt.clone();
         let mut start = Start {
             first_prompt: first.filter(|prompt| !prompt.trim().is_empty()),
-            unsent: Unsent::default(),
+            unsent: Unsent {
+                decoder: KeyDecoder::new(Arc::clone(&self.options.keys)),
+                ..Unsent::default()
+            },
         };
         let mut request = request.clone();
         let mut session = session;
@@ -208,7 +219,9 @@ impl TerminalUser {
         begin: Begin,
     ) -> Ended {
         let handle = session.handle();
-        handle.commands().update(|set| set.add_built_in(Arc::new(ShortcutsCommand)));
+        handle.commands().update(|set| {
+            set.add_built_in(Arc::new(ShortcutsCommand::new(Arc::clone(&self.options.keys))));
+        });
         let facts = session.facts();
         let last = match &facts.resumed {
             Some(_) => LastMessages::read(session).await,

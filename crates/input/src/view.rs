@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use pollux_protocol::{Question, QuestionReply};
 
+use crate::keys::{KeyProtocol, KeySignal};
 use crate::terminal::{TypedBytes, WindowSize};
 use crate::user::UserOptions;
 
@@ -16,6 +17,22 @@ pub trait TerminalView {
     /// view enters and leaves it in the bytes of [`Self::show`] and [`Self::leave`].
     fn is_full_screen(&self) -> bool {
         false
+    }
+
+    /// Returns true if the terminal may report keys with modifiers as sequences. Ctrl-C and Ctrl-Z
+    /// then are no signals of the terminal, and [`Self::take_signal`] returns them.
+    fn takes_sequences(&self) -> bool {
+        false
+    }
+
+    /// Takes the signal of a key that the terminal has reported as a sequence.
+    fn take_signal(&mut self) -> Option<KeySignal> {
+        None
+    }
+
+    /// Takes the protocol for keys that the terminal has said to know.
+    fn take_protocol(&mut self) -> Option<KeyProtocol> {
+        None
     }
 
     /// Returns the bytes after which another program can use the terminal.

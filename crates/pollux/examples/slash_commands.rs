@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pollux_config::Environment;
 use pollux_host::commands::{Availability, GEMINI_COMMANDS, GeminiCommand};
 use pollux_host::{Host, RunOptions};
-use pollux_input::ShortcutsCommand;
+use pollux_input::{KeyMap, ShortcutsCommand};
 use pollux_protocol::{Command, CommandSet, NoUser, SessionRequest, Sessions};
 
 #[tokio::main(flavor = "current_thread")]
@@ -65,8 +65,9 @@ async fn commands() -> Result<CommandSet, Box<dyn Error>> {
     let operator = Some(Arc::new(NoUser) as _);
     let prepared = host.prepare(SessionRequest { operator, ..SessionRequest::new(folder) }).await?;
     let mut commands = prepared.commands().await?;
-    commands.add_built_in(Arc::new(ShortcutsCommand));
+    commands.add_built_in(Arc::new(ShortcutsCommand::new(KeyMap::usual())));
     commands.add_built_in(Arc::new(pollux_tui::ThemeCommand));
+    commands.add_built_in(Arc::new(pollux_tui::VimCommand::default()));
     Ok(commands)
 }
 

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use jiff::Timestamp;
 use pollux_config::environment::names;
+use pollux_config::{Environment, Places, read_key_bindings};
 use pollux_host::{Host, OutputSchema, ReplaySource, RunOptions};
-use pollux_input::{Broken, HAS_EDITOR, Stdout, TerminalKind, TerminalUser, UserOptions};
+use pollux_input::{Broken, HAS_EDITOR, KeyMap, Stdout, TerminalKind, TerminalUser, UserOptions};
 use pollux_protocol::{Op, PromptInput, SessionFacts, SessionRequest, Sessions, SettingValues};
 use pollux_session::{Statistics, format_deleted, format_list, format_list_as_json};
 use serde_json::Value;
@@ -152,6 +153,7 @@ fn begin(start: Start) -> Result<Begun, Failure> {
 
 fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> UserOptions {
     let environment = &process.environment;
+    let (keys, key_messages) = key_map(environment);
     UserOptions {
         version: version(),
         called_as: process.called_as.clone(),
@@ -165,8 +167,23 @@ fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Us
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder.clone())),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
         notices: notices(),
+        keys,
+        key_messages,
         show_question: screen::show_question(environment.clone(), folder, arguments.screen_reader),
     }
+}
+
+/// Returns the keys with the user's bindings, and messages about those that have no effect.
+fn key_map(environment: &Environment) -> (Arc<KeyMap>, Vec<String>) {
+    let path = Places::new(environment).key_bindings();
+    let (bindings, mut messages) = read_key_bindings(&path);
+    if bindings.is_empty() {
+        return (KeyMap::usual(), messages);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (keys, more) = KeyMap::with(&bindings, &name);
+    messages.extend(more);
+    (Arc::new(keys), messages)
 }
 
 /// Returns true for a terminal that cuts rows when it becomes narrower: xterm, and the console of

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+
 use crate::row::Look;
 
 mod parser;
@@ -60,6 +62,7 @@ struct Job {
 pub(crate) struct Highlighter {
     channels: Option<Channels>,
     tickets: u64,
+    arrived: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -76,12 +79,17 @@ impl Highlighter {
         }
         let channels = match &mut self.channels {
             Some(channels) => channels,
-            none => none.insert(start()?),
+            none => none.insert(start(Arc::clone(&self.arrived))?),
         };
         self.tickets += 1;
         let ticket = Ticket(self.tickets);
         let job = Job { ticket, block: block.clone(), text: text.to_owned() };
         channels.jobs.try_send(job).ok().map(|()| ticket)
+    }
+
+    /// Returns the notification about colours that have arrived.
+    pub(crate) fn arrived(&self) -> Arc<Notify> {
+        Arc::clone(&self.arrived)
     }
 
     /// Returns the colours that have arrived since the last call.
@@ -91,16 +99,16 @@ impl Highlighter {
 }
 
 /// Starts the worker; `None` if the system has no thread for it.
-fn start() -> Option<Channels> {
+fn start(arrived: Arc<Notify>) -> Option<Channels> {
     let (jobs, lines) = sync_channel(MOST_WAITING);
     let (results, coloured) = sync_channel(MOST_WAITING);
-    let work = move || work(&lines, &results);
+    let work = move || work(&lines, &results, &arrived);
     std::thread::Builder::new().name("highlighter".to_owned()).spawn(work).ok()?;
     Some(Channels { jobs, coloured })
 }
 
 /// Parses lines until the frontend is gone. Lines for which there is no time stay plain.
-fn work(lines: &Receiver<Job>, results: &SyncSender<(Ticket, LineColours)>) {
+fn work(lines: &Receiver<Job>, results: &SyncSender<(Ticket, LineColours)>, arrived: &Notify) {
     let mut parser = Parser::default();
     let mut current: Option<CodeBlock> = None;
     let (mut in_block, mut in_answer) = (Duration::ZERO, Duration::ZERO);
@@ -121,6 +129,7 @@ fn work(lines: &Receiver<Job>, results: &SyncSender<(Ticket, LineColours)>) {
         if results.send((ticket, colours)).is_err() {
             return;
         }
+        arrived.notify_one();
     }
 }
 

@@ -1,7 +1,7 @@
 //! The input: the prompt that the user writes, with its pasted texts and completions.
 
 use pollux_input::{
-    Completion, EditOutcome, InputRows, KeyPress, LineEditor, RowLabels, is_command,
+    Completion, EditOutcome, InputRows, KeyPress, LineEditor, RowLabels, Vim, VimMode, is_command,
 };
 use pollux_protocol::{CommandSet, Live};
 use tokio::task::JoinHandle;
@@ -13,6 +13,10 @@ use crate::surface::Frame;
 
 /// Text of an empty input. Programs wait for it.
 pub(crate) const PLACEHOLDER: &str = "  Type your message or @path/to/file";
+/// The same in shell mode, and with the keys of vi.
+const SHELL_PLACEHOLDER: &str = "  Type your shell command";
+const INSERT_PLACEHOLDER: &str = "  Press 'Esc' for NORMAL mode.";
+const NORMAL_PLACEHOLDER: &str = "  Press 'i' for INSERT mode.";
 
 /// Function that completes a path in the workspace.
 type CompletePath<'a> = Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>;
@@ -20,6 +24,12 @@ type CompletePath<'a> = Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>;
 /// The input.
 pub(crate) struct Composer<'a> {
     editor: LineEditor,
+    /// Editor of the other mode, prompts or command lines, with its history.
+    other: LineEditor,
+    /// True in shell mode: the input is a command line.
+    is_shell: bool,
+    /// Keys of vi; `None` if they are switched off.
+    vim: Option<Vim>,
     pastes: Pastes,
     commands: Live<CommandSet>,
     complete_path: CompletePath<'a>,
@@ -63,12 +73,18 @@ impl<'a> Composer<'a> {
         complete_path: CompletePath<'a>,
         history: &[String],
     ) -> Self {
-        let mut editor = LineEditor::default();
+        let (mut editor, mut other) = (LineEditor::default(), LineEditor::default());
         for line in history {
             editor.remember(line);
+            if let Some(command) = line.strip_prefix('!') {
+                other.remember(command.trim());
+            }
         }
         Self {
             editor,
+            other,
+            is_shell: false,
+            vim: None,
             pastes: Pastes::default(),
             commands,
             complete_path,
@@ -89,20 +105,70 @@ impl<'a> Composer<'a> {
         self.pastes.expand(&self.editor.whole())
     }
 
+    /// Returns the line that the input would send: a command line follows an exclamation mark.
+    pub(crate) fn draft(&self) -> String {
+        let text = self.text();
+        if self.is_shell && !text.is_empty() { format!("!{text}") } else { text }
+    }
+
+    /// Returns true in shell mode.
+    pub(crate) fn is_shell(&self) -> bool {
+        self.is_shell
+    }
+
+    /// Begins or ends shell mode. Each mode has its own text and history.
+    pub(crate) fn toggle_shell(&mut self) {
+        self.close_menu();
+        std::mem::swap(&mut self.editor, &mut self.other);
+        self.is_shell = !self.is_shell;
+    }
+
+    /// Switches the keys of vi on or off.
+    pub(crate) fn use_vim(&mut self, is_wanted: bool) {
+        if is_wanted != self.vim.is_some() {
+            self.vim = is_wanted.then(Vim::default);
+        }
+    }
+
+    /// Returns the mode of the keys of vi; `None` if they are switched off.
+    pub(crate) fn vim_mode(&self) -> Option<VimMode> {
+        self.vim.as_ref().map(Vim::mode)
+    }
+
+    /// Handles Esc for the keys of vi; returns false if it has its usual effect.
+    pub(crate) fn escape_in_vim(&mut self) -> bool {
+        let Some(vim) = self.vim.as_mut().filter(|vim| vim.takes_escape()) else { return false };
+        vim.press(KeyPress::Escape, &mut self.editor).is_none()
+    }
+
     /// Removes all text.
     pub(crate) fn clear(&mut self) {
         self.editor.clear();
         self.close_menu();
     }
 
-    /// Replaces all text.
-    pub(crate) fn replace(&mut self, text: String) {
+    /// Replaces all text by the line of a prompt or command.
+    pub(crate) fn replace(&mut self, line: String) {
+        if let Some(command) = line.strip_prefix('!').filter(|_| self.is_shell) {
+            return self.replace_text(command.trim().to_owned());
+        }
+        if self.is_shell {
+            self.toggle_shell();
+        }
+        self.replace_text(line);
+    }
+
+    /// Replaces all text in the present mode.
+    pub(crate) fn replace_text(&mut self, text: String) {
         self.editor.replace_whole(text);
         self.close_menu();
     }
 
     /// Puts a text before what is typed, on lines of its own.
     pub(crate) fn put_before(&mut self, text: &str) {
+        if self.is_shell && !text.starts_with('!') {
+            self.toggle_shell();
+        }
         let typed = self.editor.whole();
         let whole = if typed.is_empty() { text.to_owned() } else { format!("{text}\n\n{typed}") };
         self.replace(whole);
@@ -140,6 +206,16 @@ impl<'a> Composer<'a> {
 
     /// Applies a key.
     pub(crate) fn press(&mut self, key: KeyPress) -> ComposerStep {
+        let is_plain = self.menu.is_none() && self.editor.search_label().is_none();
+        let key = match &mut self.vim {
+            Some(vim) if is_plain && !self.pastes.is_arriving() && key != KeyPress::PasteBegin => {
+                match vim.press(key, &mut self.editor) {
+                    Some(key) => key,
+                    None => return ComposerStep::Edited,
+                }
+            }
+            _ => key,
+        };
         match key {
             KeyPress::PasteBegin => self.pastes.begin(),
             KeyPress::PasteEnd => {
@@ -195,8 +271,13 @@ impl<'a> Composer<'a> {
         }
         self.completion = None;
         match self.editor.press(KeyPress::Enter) {
+            EditOutcome::Submitted(shown) if self.is_shell && shown.trim().is_empty() => {
+                ComposerStep::Edited
+            }
             EditOutcome::Submitted(shown) => {
-                ComposerStep::Submitted { text: self.pastes.expand(&shown), shown }
+                let mark = if self.is_shell { "!" } else { "" };
+                let text = format!("{mark}{}", self.pastes.expand(&shown));
+                ComposerStep::Submitted { text, shown: format!("{mark}{shown}") }
             }
             EditOutcome::Continued => {
                 let above = self.editor.take_above();
@@ -219,6 +300,9 @@ impl<'a> Composer<'a> {
 
     /// Completes the text at the cursor, or inserts the selected completion.
     fn complete(&mut self) {
+        if self.is_shell {
+            return;
+        }
         if let Some(menu) = self.menu.take() {
             let chosen = menu.chosen();
             let end = if chosen.ends_with('/') { "" } else { " " };
@@ -235,6 +319,9 @@ impl<'a> Composer<'a> {
     /// Searches completions of the name of a command, or of a path, while it is typed. There is one
     /// search of the disk at a time.
     fn complete_name(&mut self) {
+        if self.is_shell {
+            return;
+        }
         if Completion::is_path(&self.editor) && self.completion.is_some() && !self.is_asked {
             (self.menu, self.is_stale) = (None, true);
             return;
@@ -270,7 +357,8 @@ impl<'a> Composer<'a> {
     /// and `below` of the completions.
     pub(crate) fn frame(&self, columns: usize, height: usize, below: usize) -> Frame {
         let search = self.editor.search_label();
-        let label = search.as_deref().unwrap_or("> ");
+        let mark = if self.is_shell { "! " } else { "> " };
+        let label = search.as_deref().unwrap_or(mark);
         let labels = RowLabels { first: label, continued: "  ", folded: "  " };
         let (before, after) = (self.editor.before(), self.editor.after());
         let room = (columns, height);
@@ -281,9 +369,15 @@ impl<'a> Composer<'a> {
         let cursor = (input.cursor_row, pollux_input::text_width(input.left_of_cursor()));
         let mut rows: Vec<Row> = input.rows.iter().map(|row| labelled(label, row)).collect();
         if self.is_empty() && search.is_none() {
-            rows = vec![Row::new(Look::Cyan, "> ").with(Look::Dim, PLACEHOLDER)];
+            let placeholder = match (self.is_shell, self.vim_mode()) {
+                (true, _) => SHELL_PLACEHOLDER,
+                (false, None) => PLACEHOLDER,
+                (false, Some(VimMode::Insert)) => INSERT_PLACEHOLDER,
+                (false, Some(VimMode::Normal)) => NORMAL_PLACEHOLDER,
+            };
+            rows = vec![labelled(mark, mark).with(Look::Dim, placeholder)];
             if rows[0].width() >= columns {
-                rows = vec![Row::new(Look::Cyan, "> ")];
+                rows = vec![labelled(mark, mark)];
             }
         }
         let menu = self.menu.as_ref().filter(|_| below > 1);
@@ -294,8 +388,9 @@ impl<'a> Composer<'a> {
 
 /// Returns a row of the input with the look of its label.
 fn labelled(label: &str, row: &str) -> Row {
+    let look = if label == "! " { Look::Yellow } else { Look::Cyan };
     match row.strip_prefix(label) {
-        Some(text) => Row::new(Look::Cyan, label).with(Look::Plain, text),
+        Some(text) => Row::new(look, label).with(Look::Plain, text),
         None => Row::plain(row),
     }
 }
@@ -345,6 +440,60 @@ mod tests {
         let whole = "one 漢\ntwo three".to_owned();
         assert_eq!(step, ComposerStep::Submitted { text: whole.clone(), shown: whole });
         assert!(composer.is_empty());
+    }
+
+    #[test]
+    fn shell_mode_has_its_own_text_and_history() {
+        let commands = Live::new(CommandSet::new(Vec::new()));
+        let complete = Box::new(|_| tokio::spawn(async { Vec::new() }));
+        let history = ["!ls -l".to_owned(), "a prompt".to_owned()];
+        let mut composer = Composer::new(commands, complete, &history);
+        composer.toggle_shell();
+        assert_eq!(shown(&composer, 40).0, ["!   Type your shell command"]);
+        composer.press(KeyPress::Up);
+        assert_eq!((composer.text(), composer.draft()), ("ls -l".into(), "!ls -l".into()));
+        assert_eq!(shown(&composer, 40).0, ["! ls -l"]);
+        let step = composer.press(KeyPress::Enter);
+        let line = "!ls -l".to_owned();
+        assert_eq!(step, ComposerStep::Submitted { text: line.clone(), shown: line });
+        // A path at the start is no command, and the mode stays.
+        composer.press(text("/bin/l"));
+        assert!(composer.completion.is_none() && composer.is_shell());
+        composer.clear();
+        assert_eq!(composer.press(KeyPress::Enter), ComposerStep::Edited);
+        // A stopped command comes back to its mode, and a prompt to the other one.
+        composer.replace("!sleep 9".to_owned());
+        assert_eq!((composer.text(), composer.is_shell()), ("sleep 9".into(), true));
+        composer.put_before("queued");
+        assert_eq!((composer.text(), composer.is_shell()), ("queued".into(), false));
+        composer.clear();
+        composer.press(KeyPress::Up);
+        assert_eq!(composer.text(), "a prompt");
+    }
+
+    #[test]
+    fn the_keys_of_vi_edit_the_prompt() {
+        let mut composer = composer();
+        composer.use_vim(true);
+        assert_eq!(shown(&composer, 40).0, [">   Press 'Esc' for NORMAL mode."]);
+        composer.press(text("one two"));
+        assert!(composer.escape_in_vim());
+        assert_eq!(composer.vim_mode(), Some(VimMode::Normal));
+        assert!(!composer.escape_in_vim());
+        for key in ["b", "d", "w", "a", "x"] {
+            composer.press(text(key));
+        }
+        assert_eq!((composer.text(), composer.vim_mode()), ("one x".into(), Some(VimMode::Insert)));
+        composer.escape_in_vim();
+        // What is pasted is no command.
+        for key in [KeyPress::PasteBegin, text("dd"), KeyPress::PasteEnd] {
+            composer.press(key);
+        }
+        assert_eq!(composer.text(), "one ddx");
+        composer.clear();
+        assert_eq!(shown(&composer, 40).0, [">   Press 'i' for INSERT mode."]);
+        composer.use_vim(false);
+        assert_eq!(shown(&composer, 40).0, [">   Type your message or @path/to/file"]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod theme;
 mod theme_command;
 mod toast;
 mod view;
+mod vim_command;
 
 pub use asking::show_question;
 pub use diff::change_rows;
@@ -47,3 +48,4 @@ pub use markdown::answer_rows;
 pub use palette::theme_report;
 pub use theme::LIVE_SETTINGS;
 pub use theme_command::ThemeCommand;
+pub use vim_command::VimCommand;

@@ -10,8 +10,6 @@ use crate::row::{Look, Row};
 
 /// Maximum time for which a row waits for its colours.
 const WAIT: Duration = Duration::from_millis(300);
-/// Interval in which the colours are looked for.
-const INTERVAL: Duration = Duration::from_millis(20);
 
 /// A line of code that is finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,9 +137,12 @@ impl Outbox {
         self.waiting.iter().flat_map(Waiting::rows).collect()
     }
 
-    /// Returns the time at which colours should be looked for; `None` if nothing waits.
-    pub(crate) fn next_look(&self, now: Instant) -> Option<Instant> {
-        (!self.waiting.is_empty()).then_some(now + INTERVAL)
+    /// Returns the time at which the first row no longer waits; `None` if nothing waits.
+    pub(crate) fn wait_end(&self) -> Option<Instant> {
+        self.waiting.front().map(|first| match first {
+            Waiting::Row(_) => Instant::now(),
+            Waiting::Code { end, .. } => *end,
+        })
     }
 }
 
@@ -179,12 +180,12 @@ mod tests {
         let soon = now + Duration::from_millis(299);
         assert_eq!(texts(&outbox.take(soon)), ["above"]);
         assert_eq!(texts(&outbox.waiting_rows()), ["- let a;", "below"]);
-        assert!(outbox.next_look(soon).is_some());
+        assert_eq!(outbox.wait_end(), Some(now + WAIT));
         let late = outbox.take(now + WAIT);
         assert_eq!(late, [Row::plain("- let a;"), Row::plain("below")]);
         outbox.colour(Ticket(1), vec![(0..3, Look::Keyword)]);
         assert_eq!((outbox.take(now + WAIT), outbox.waiting_rows()), (Vec::new(), Vec::new()));
-        assert_eq!(outbox.next_look(now + WAIT), None);
+        assert_eq!(outbox.wait_end(), None);
     }
 
     #[test]

@@ -27,6 +27,11 @@ impl Pastes {
         self.arriving = Some(Ok(String::new()));
     }
 
+    /// Returns true while a paste arrives.
+    pub(crate) fn is_arriving(&self) -> bool {
+        self.arriving.is_some()
+    }
+
     /// Takes a piece of text; returns false if no paste arrives.
     pub(crate) fn take(&mut self, text: &str) -> bool {
         let Some(arriving) = &mut self.arriving else { return false };

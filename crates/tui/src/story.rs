@@ -8,6 +8,8 @@ use pollux_protocol::{
     CommandOutcome, Event, PromptOutcome, Severity, Todo, TodoStatus, UsageReport,
 };
 
+use tokio::sync::Notify;
+
 use crate::calls::LiveCalls;
 use crate::code::{CodeBlock, Highlighter};
 use crate::fold::cut_to;
@@ -133,9 +135,16 @@ impl Story {
         self.finished.take_all()
     }
 
-    /// Returns the time at which finished rows may have their colours; `None` if none waits.
-    pub(crate) fn next_colours(&self, now: Instant) -> Option<Instant> {
-        self.finished.next_look(now)
+    /// Returns the time at which finished rows no longer wait for their colours; `None` if none
+    /// waits.
+    pub(crate) fn colours_end(&self) -> Option<Instant> {
+        self.finished.wait_end()
+    }
+
+    /// Returns the notification about colours that have arrived, if rows wait for them.
+    pub(crate) fn colours(&self) -> Option<Arc<Notify>> {
+        let highlighter = self.highlighter.as_ref().filter(|_| self.finished.wait_end().is_some());
+        highlighter.map(Highlighter::arrived)
     }
 
     /// Returns the rows in progress: the answer and the calls.

@@ -16,7 +16,8 @@ pub(crate) use source::parse_theme;
 const BUILT_IN: &str = include_str!("../themes/built_in.json");
 
 /// Settings that the screen applies as soon as they change.
-pub const LIVE_SETTINGS: &[&str] = &["ui.theme", "ui.autoThemeSwitching", "ui.customThemes"];
+pub const LIVE_SETTINGS: &[&str] =
+    &["general.vimMode", "ui.theme", "ui.autoThemeSwitching", "ui.customThemes"];
 
 /// Name of the theme with the sixteen colours that the user has chosen in the terminal.
 pub(crate) const ANSI: &str = "ANSI";

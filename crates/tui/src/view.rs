@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     Awaited, CommandInput, ConversationEnd, EditProposal, FilePlace, Interaction, KeyDecoder,
-    Opening, StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind,
-    Workload, clipboard_sequence,
+    KeyMap, KeyProtocol, KeySignal, Opening, StopResult, Submission, TerminalView, TypedBytes,
+    Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
 };
 use pollux_protocol::{
-    ApprovalMode, BackgroundCommand, Envelope, Event, Op, Part, Question, QuestionId,
-    SessionsError, TranscriptPage,
+    ApprovalMode, BackgroundCommand, CommandSet, Envelope, Event, Live, Op, Part, Question,
+    QuestionId, SessionsError, TranscriptPage,
 };
 
 use crate::background::BackgroundPanel;
@@ -27,6 +27,7 @@ use crate::story::Story;
 use crate::surface::{Narrowing, Surface};
 use crate::theme_command::ThemeCommand;
 use crate::toast::Toast;
+use crate::vim_command::VimCommand;
 
 mod answering;
 mod appearance;
@@ -66,6 +67,7 @@ pub(crate) struct View<'a> {
     panel: Option<BackgroundPanel>,
     /// List in place of the input.
     picker: Option<Picker>,
+    vim: VimCommand,
     appearance: Appearance<'a>,
     reading: Reading<'a>,
     /// The transcript, while it is on the screen.
@@ -75,6 +77,12 @@ pub(crate) struct View<'a> {
     /// True if the whole to-do list is shown.
     has_todos: bool,
     decoder: KeyDecoder,
+    /// Keys with their effects.
+    keys: Arc<KeyMap>,
+    /// Signal of a key that the terminal has reported as a sequence.
+    signal: Option<KeySignal>,
+    /// Protocol that the terminal has said to know.
+    protocol: Option<KeyProtocol>,
     /// Time at which the decoder no longer waits for the rest of an escape sequence.
     escape_end: Option<Instant>,
     /// Time of the last key, and of the last typed character if it was the last key.
@@ -112,24 +120,31 @@ struct Counts {
     tokens: u64,
 }
 
+/// Adds the commands of the screen to those of the session.
+fn with_own(commands: Live<CommandSet>, vim: &VimCommand) -> Live<CommandSet> {
+    commands.update(|set| {
+        set.add_built_in(Arc::new(ThemeCommand));
+        set.add_built_in(Arc::new(vim.clone()));
+    });
+    commands
+}
+
 impl<'a> View<'a> {
     /// Starts a conversation with its greeting.
     pub(crate) fn begin(opening: Opening<'a>) -> Self {
         let now = Instant::now();
-        let (facts, options) = (opening.facts, opening.options);
-        let size = size_of(opening.size);
+        let (facts, options, size) = (opening.facts, opening.options, size_of(opening.size));
         let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
-        let commands = opening.workload.handle().commands();
         let cells = size.0 - 1;
-        commands.update(|set| set.add_built_in(Arc::new(ThemeCommand)));
+        let vim = VimCommand::default();
+        let commands = with_own(opening.workload.handle().commands(), &vim);
         let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
         let appearance = Appearance::new(opening.settings, options);
         let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
+        let place = frame::place(&facts.folder, options.home.as_deref());
         let mut story =
             Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
-        let place = frame::place(&facts.folder, options.home.as_deref());
-        let is_new_user = opening.earlier.is_empty();
-        story.greet(greeting(options.version, facts, &place, is_new_user, cells));
+        story.greet(greeting(options.version, facts, &place, opening.earlier.is_empty(), cells));
         story.replay(opening.last.items(), opening.last.has_earlier());
         let mut view = Self {
             workload: opening.workload,
@@ -144,12 +159,16 @@ impl<'a> View<'a> {
             background: Arc::default(),
             panel: None,
             picker: None,
+            vim,
             appearance,
             reading: Reading { read_page: opening.read_page, marks },
             transcript: None,
             has_sheet: false,
             has_todos: false,
             decoder: KeyDecoder::default(),
+            keys: Arc::clone(&options.keys),
+            signal: None,
+            protocol: None,
             escape_end: None,
             last_key: None,
             last_text: None,
@@ -170,21 +189,14 @@ impl<'a> View<'a> {
             frames: Frames::begin(),
         };
         view.begin_theme();
-        view.take_unsent(opening.unsent);
-        view.begin_prompt(opening.first_prompt);
+        view.read_vim_mode();
+        view.take_unsent(opening.unsent, opening.first_prompt);
         view
     }
 
-    /// Starts the prompt that the conversation begins with.
-    fn begin_prompt(&mut self, prompt: Option<String>) {
-        if let Some(prompt) = prompt {
-            self.composer.remember(&prompt);
-            self.submit(prompt.clone(), &prompt);
-        }
-    }
-
-    /// Continues with input from another session: starts its first prompt.
-    fn take_unsent(&mut self, unsent: Unsent) {
+    /// Continues with input from another session, and then starts the prompt that the conversation
+    /// begins with.
+    fn take_unsent(&mut self, unsent: Unsent, first_prompt: Option<String>) {
         let Unsent { queue, draft, decoder } = unsent;
         self.decoder = decoder;
         if !draft.is_empty() {
@@ -194,6 +206,10 @@ impl<'a> View<'a> {
             self.workload.put_first(line);
         }
         self.go_on();
+        if let Some(prompt) = first_prompt {
+            self.composer.remember(&prompt);
+            self.submit(prompt.clone(), &prompt);
+        }
     }
 
     /// Takes a prompt or command; `shown` is its text on the screen.
@@ -333,6 +349,18 @@ impl TerminalView for View<'_> {
         self.transcript.as_ref().is_some_and(Transcript::is_shown)
     }
 
+    fn takes_sequences(&self) -> bool {
+        true
+    }
+
+    fn take_signal(&mut self) -> Option<KeySignal> {
+        self.signal.take()
+    }
+
+    fn take_protocol(&mut self) -> Option<KeyProtocol> {
+        self.protocol.take()
+    }
+
     fn leave(&mut self) -> Vec<u8> {
         self.hide_transcript();
         let rows = self.story.take_all_finished();
@@ -370,7 +398,7 @@ impl TerminalView for View<'_> {
         // A question hides the status.
         let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
         let panel = self.panel.is_some().then(|| now + SECOND);
-        let colours = self.story.next_colours(now);
+        let colours = self.story.colours_end();
         [self.frames.due(now), toast, status, panel, colours].into_iter().flatten().min()
     }
 
@@ -389,7 +417,7 @@ impl<'a> Interaction<'a> for View<'a> {
     fn awaited(&mut self) -> Awaited<'_, 'a> {
         let completion = self.composer.completion.as_mut();
         let page = self.transcript.as_mut().and_then(Transcript::page);
-        Awaited { completion, page, workload: &mut self.workload }
+        Awaited { completion, page, wake: self.story.colours(), workload: &mut self.workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {
@@ -510,7 +538,7 @@ impl<'a> Interaction<'a> for View<'a> {
 
     fn unsent(&mut self) -> Unsent {
         let decoder = std::mem::take(&mut self.decoder);
-        Unsent { queue: self.workload.take_queue(), draft: self.composer.text(), decoder }
+        Unsent { queue: self.workload.take_queue(), draft: self.composer.draft(), decoder }
     }
 
     fn close(&mut self, end: ConversationEnd, resume: Option<&str>) -> Vec<u8> {

@@ -22,8 +22,8 @@ fn each_kind_of_remark() {
     let text = r#"{
   "theme": "x",
   "general": {
-    "vimMode": true,
-    "vimMode": false,
+    "devtools": true,
+    "devtools": false,
     "disableAutoUpdate": true,
     "maxAttempts": "many",
     "maxAtempts": 3
@@ -34,8 +34,8 @@ fn each_kind_of_remark() {
 }"#;
     let expected = [
         ("theme", "flat", 2),
-        ("general.vimMode", "hidden", 4),
-        ("general.vimMode", "not-acted-on", 5),
+        ("general.devtools", "hidden", 4),
+        ("general.devtools", "not-acted-on", 5),
         ("general.disableAutoUpdate", "old-name", 6),
         ("general.maxAttempts", "wrong-value", 7),
         ("general.maxAtempts", "unknown", 8),

@@ -33,7 +33,7 @@ pub(super) static TABLE: &[Setting] = &[
 
     unset("general.preferredEditor", SettingKind::Choice(EDITORS), "Editor for texts and diffs.").idle(),
     boolean("general.openEditorInNewWindow", false, "Opens editors of the VS Code family in a new window.").idle(),
-    boolean("general.vimMode", false, "Vi keys in the input line.").idle(),
+    boolean("general.vimMode", false, "Vi keys in the input of the screen."),
     choice("general.defaultApprovalMode", &["default", "auto_edit", "plan"], "default", "Approval mode at start; yolo is only available as a flag.").flag("--approval-mode"),
     boolean("general.devtools", false, "Starts the developer tools server.").idle(),
     boolean("general.enableAutoUpdate", true, "Installs updates.").idle(),

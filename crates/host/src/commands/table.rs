@@ -109,7 +109,7 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     at_terminal("theme").remarked("It needs the screen.").dialog(),
     available("tools"),
     left_out("upgrade", "Pollux sells nothing."),
-    planned("vim", PlannedPart::Screen).dialog(),
+    at_terminal("vim").remarked("It needs the screen.").dialog(),
     left_out("voice", "Pollux does not record sound."),
 ];
 
@@ -210,8 +210,8 @@ mod tests {
     fn whatever_is_not_there_is_explained() {
         let explain = explainer();
         assert_eq!(
-            explain("vim").unwrap(),
-            "/vim is not available yet: it comes with the full-screen interface."
+            explain("footer").unwrap(),
+            "/footer is not available yet: it comes with the full-screen interface."
         );
         assert_eq!(explain("corgi").unwrap(), "/corgi is not a command of Pollux. It is a joke.");
         assert_eq!(explain("hooks").unwrap(), "/hooks is not available in this session.");

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process};
+use rustix::process::{Signal, getpgrp, getpid, getsid, kill_process, kill_process_group};
 use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize,
@@ -170,6 +170,17 @@ pub(in super::super) fn size() -> Option<(u16, u16)> {
 pub(in super::super) fn stop() -> bool {
     let alone = getsid(None).is_ok_and(|session| session == getpgrp());
     !alone && kill_process(getpid(), Signal::STOP).is_ok()
+}
+
+/// Sends the signal of Ctrl-C to the processes of the terminal, as the terminal itself does if it
+/// does not report the key as a sequence.
+pub(in super::super) fn interrupt() {
+    kill_process_group(getpgrp(), Signal::INT).unwrap_or_default();
+}
+
+/// Sends the signal of Ctrl-Z likewise.
+pub(in super::super) fn suspend() {
+    kill_process_group(getpgrp(), Signal::TSTP).unwrap_or_default();
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use pollux_input::{InputMode, LastMessages, TerminalKind, UserOptions};
+use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet,
     ExternalEditor, Live, Origin, PromptOutcome, QuestionChoice, QuestionReply, SessionFacts,
@@ -181,6 +181,8 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         editor: Arc::new(NoEditor),
         describe_failure: |_| None,
         notices: Arc::new(|_: Severity, _: &str| {}),
+        keys: KeyMap::usual(),
+        key_messages: Vec::new(),
         show_question: Box::new(|| None),
     };
     let prepare = Box::new(|_| panic!("nothing to prepare"));

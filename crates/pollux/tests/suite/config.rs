@@ -193,8 +193,8 @@ fn a_change_that_does_not_count_says_why() {
         reported.ends_with(".gemini/settings.json:3 has the value 3, which is in effect.\n"),
         "{reported}"
     );
-    let reported = config(&stage, &["set", "general.vimMode", "true"]).stderr_text();
-    assert_eq!(reported, "general.vimMode has no effect in this version of Pollux.\n");
+    let reported = config(&stage, &["set", "general.devtools", "true"]).stderr_text();
+    assert_eq!(reported, "general.devtools has no effect in this version of Pollux.\n");
 
     let run = stage
         .alone()
@@ -297,12 +297,12 @@ fn report_names_what_does_nothing() {
     let stage = Stage::new();
     stage.home.user_file(
         "settings.json",
-        "{\n  \"theme\": \"x\",\n  \"general\": {\n    \"vimMode\": true,\n    \"disableAutoUpdate\": true,\n    \"maxAttempts\": \"many\"\n  }\n}",
+        "{\n  \"theme\": \"x\",\n  \"general\": {\n    \"devtools\": true,\n    \"disableAutoUpdate\": true,\n    \"maxAttempts\": \"many\"\n  }\n}",
     );
     let text = reported(&stage, &["report"]);
     let expected = format!(
         "{}:\n  2: theme: a name of the first settings format, without effect; config migrate moves it to ui.theme\n  \
-         4: general.vimMode: has no effect in this version of Pollux\n  \
+         4: general.devtools: has no effect in this version of Pollux\n  \
          5: general.disableAutoUpdate: an old name, which still works; see config migrate\n  \
          6: general.maxAttempts: Expected number, received string\n",
         user_file(&stage).display()

@@ -44,7 +44,7 @@ fn commands_that_show_something() {
             ("/tasks stop 1", "Error: There is no background command 1."),
             ("/bashes nosuch", "Error: Usage: /tasks"),
             ("/docs", "Documentation: https://"),
-            ("/shortcuts", "\nCtrl-R                 searches earlier prompts\n"),
+            ("/shortcuts", "\nCtrl-R                searches earlier prompts\n"),
             ("/copy", "No output in history"),
             ("/hooks", "No hooks are configured."),
         ],

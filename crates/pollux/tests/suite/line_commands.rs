@@ -57,7 +57,7 @@ fn commands_that_are_missing_say_so() {
         ("/mcp auth", "No MCP servers configured with OAuth authentication."),
         ("/mcp auth x", "Error: MCP server 'x' not found."),
         ("/restore", "Set general.checkpointing.enabled."),
-        ("/vim", "/vim is not available yet: it comes with the full-screen interface."),
+        ("/vim", "/vim is not available in this session. It needs the screen."),
         ("/corgi", "/corgi is not a command of Pollux. It is a joke."),
         ("/hlp", "Error: Unknown command: /hlp. Did you mean /help? Type /help for a list."),
         ("/xyzzy", "Error: Unknown command: /xyzzy. Type /help for a list."),

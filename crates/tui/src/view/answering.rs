@@ -46,7 +46,7 @@ impl View<'_> {
     /// Handles the end of the editor for the prompt.
     fn take_prompt(&mut self, edited: Result<Option<String>, String>) {
         match edited {
-            Ok(Some(text)) => self.composer.replace(text.trim_end().to_owned()),
+            Ok(Some(text)) => self.composer.replace_text(text.trim_end().to_owned()),
             Ok(None) => {}
             Err(reason) => self.story.notice(Look::Red, &format!("x {reason}")),
         }

@@ -1,18 +1,21 @@
 //! The appearance of the conversation: its settings, and the theme for the terminal's background.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use pollux_input::{
     BACKGROUND_QUERY, Multiplexer, TerminalKind, TerminalReport, UserOptions, is_theme_file,
     read_theme_file,
 };
 use pollux_protocol::SettingValues;
+use serde_json::Value;
 
 use super::View;
 use crate::palette::Palette;
 use crate::picker::{Picker, ThemePicker};
 use crate::row::Look;
 use crate::theme::{Background, Theme, ThemeChoice, all_themes};
+use crate::vim_command::VIM_MODE;
 
 /// Function that returns the settings as they were last read.
 pub(super) type ReadSettings<'a> = Box<dyn Fn() -> SettingValues + 'a>;
@@ -84,8 +87,19 @@ impl View<'_> {
         }
     }
 
+    /// Switches the keys of vi on or off, as the settings say.
+    pub(super) fn read_vim_mode(&mut self) {
+        let settings = (self.appearance.read)();
+        let is_on = settings.get(VIM_MODE).and_then(Value::as_bool).unwrap_or_default();
+        self.vim.is_on.store(is_on, Ordering::Relaxed);
+        self.composer.use_vim(is_on);
+    }
+
     /// Applies settings that have changed.
     pub(super) fn settings_changed(&mut self, changed: &[String]) {
+        if changed.iter().any(|key| key == VIM_MODE) {
+            self.read_vim_mode();
+        }
         if changed.iter().any(|key| key.starts_with("ui.")) {
             let theme = choose(&(self.appearance.read)(), self.appearance.home.as_deref());
             if theme != self.appearance.theme {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pollux_input::InputRows;
+use pollux_input::{InputRows, VimMode};
 use pollux_protocol::ApprovalMode;
 use pollux_protocol::plain_text::{for_terminal, one_line};
 
@@ -96,7 +96,7 @@ impl View<'_> {
         if self.has_sheet {
             // What is above scrolls out of the window, so not all of it is taken.
             let height = (height / 2).min(room.saturating_sub(input.rows.len()));
-            input.rows.extend(sheet::rows(cells, height));
+            input.rows.extend(sheet::rows(&self.keys, cells, height));
         }
         let above = rows.len();
         rows.append(&mut input.rows);
@@ -119,7 +119,17 @@ impl View<'_> {
             .then(|| (Look::Plain, background::counted(self.background.len())));
         let model = one_line(&for_terminal(self.story.model()));
         let rest = [cut_to(&model, 40), self.place.clone()].map(|part| (Look::Dim, part));
-        let mut row = Row::new(look, cut_to(mode, cells));
+        let mut row = Row::default();
+        if let Some(mode) = self.composer.vim_mode() {
+            let name = if mode == VimMode::Insert { "[INSERT] " } else { "[NORMAL] " };
+            row.push(Look::Plain, &cut_to(name, cells));
+        }
+        if self.composer.is_shell() {
+            let room = cells.saturating_sub(row.width());
+            row.push(Look::Yellow, &cut_to("shell mode enabled (esc to disable)", room));
+        } else {
+            row.push(look, &cut_to(mode, cells.saturating_sub(row.width())));
+        }
         for (look, part) in background.into_iter().chain(context).chain(rest) {
             let part = Row::new(Look::Dim, " · ").with(look, &part);
             if row.width() + part.width() <= cells {

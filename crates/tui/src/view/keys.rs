@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use pollux_input::{ConversationEnd, EditProposal, InputMode, KeyPress, TypedBytes};
+use pollux_input::{ConversationEnd, EditProposal, InputMode, KeyPress, TypedBytes, VimMode};
 use pollux_protocol::{ApprovalMode, Op};
 
 use super::View;
@@ -42,6 +42,17 @@ impl View<'_> {
             if self.over.is_some() {
                 return;
             }
+            match key {
+                KeyPress::Signal(signal) => {
+                    self.signal = Some(signal);
+                    continue;
+                }
+                KeyPress::Knows(protocol) => {
+                    self.protocol = Some(protocol);
+                    continue;
+                }
+                _ => {}
+            }
             self.frames.change_at_once();
             let Some(key) = self.press_in_transcript(key) else { continue };
             if self.dialog.is_some() {
@@ -77,9 +88,19 @@ impl View<'_> {
     fn press_in_composer(&mut self, key: KeyPress, earlier: Option<&Toast>) {
         let Some(key) = self.press_in_list(key) else { return };
         match key {
+            KeyPress::Text(ref text) if text == "!" && self.begins_shell() => {
+                return self.composer.toggle_shell();
+            }
             KeyPress::Todos => return self.has_todos = !self.has_todos,
             KeyPress::CycleMode => return self.cycle_mode(),
             KeyPress::Escape if self.composer.close() => return,
+            KeyPress::Escape if self.workload.is_idle() && self.composer.escape_in_vim() => return,
+            KeyPress::Escape if self.workload.is_idle() && self.composer.is_shell() => {
+                return self.composer.toggle_shell();
+            }
+            KeyPress::Backspace if self.composer.is_shell() && self.composer.is_empty() => {
+                return self.composer.toggle_shell();
+            }
             KeyPress::Escape => return self.escape(earlier),
             KeyPress::Up if self.composer.is_empty() => {
                 let queued = self.workload.take_queue();
@@ -113,6 +134,14 @@ impl View<'_> {
                 self.to_edit = Some(EditProposal { name, text: self.composer.text() });
             }
         }
+    }
+
+    /// Returns true if an exclamation mark begins shell mode: in an empty input, in which keys
+    /// insert text.
+    fn begins_shell(&self) -> bool {
+        self.composer.is_empty()
+            && !self.composer.is_shell()
+            && self.composer.vim_mode() != Some(VimMode::Normal)
     }
 
     /// Handles the Esc key: stops the work, otherwise clears the prompt when it is pressed twice.

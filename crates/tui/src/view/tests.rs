@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use pollux_input::{InputMode, LastMessages, TerminalKind, UserOptions};
+use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, ConfinementLevel, Confirmation,
     ConfirmationKind, EntryId, ExternalEditor, Live, LiveOutput, Notices, Origin, PromptOutcome,
@@ -128,6 +128,8 @@ impl<'a> Stage<'a> {
             editor: Arc::new(NoEditor),
             describe_failure: |_| None,
             notices: Arc::new(|_: Severity, _: &str| {}) as Arc<dyn Notices>,
+            keys: KeyMap::usual(),
+            key_messages: Vec::new(),
             show_question: Box::new(|| None),
         };
         let prepare = Box::new(|_| panic!("nothing to prepare"));
