@@ -10,7 +10,7 @@
 //! | resolve a path, and check whether it may be accessed | [`Workspace`], [`real_path`] |
 //! | access the file that was checked, even if its path changes | [`RealPath`] |
 //! | find out which files are ignored | [`IgnoreRules`], [`Exclusions`] |
-//! | find files or lines | [`walk`], [`glob`], [`search`], [`find_by_suffix`] |
+//! | find files or lines | [`list`], [`glob`], [`search`], [`find_by_suffix`] |
 //! | detect the kind of a file | [`detect`] |
 //! | draw a folder | [`folder_tree`] |
 //!
@@ -75,6 +75,6 @@ pub use text::{
     LineEnding, TextFile, TextFormat, decode, encode, encode_raw, normalise, read_text,
 };
 pub use tree::{MAX_TREE_ITEMS, find_by_suffix, folder_tree};
-pub use walk::{Cancel, NEVER, Root, Walk, WalkEntry, WalkOptions, walk};
+pub use walk::{Cancel, NEVER, Root, WalkOptions, list};
 pub use workspace::{Access, Workspace, check_sanity};
 pub use write::{Expectation, WriteOptions, Written, write_atomic};

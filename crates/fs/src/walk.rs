@@ -64,33 +64,21 @@ pub struct WalkOptions<'a> {
     pub time_limit: Option<Duration>,
 }
 
-/// Entry of a walked folder.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WalkEntry {
-    /// Path that begins with the root's path.
-    pub path: PathBuf,
-    /// Kind of the entry; links are not followed.
-    pub kind: EntryKind,
-}
-
-/// Result of a walk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Walk {
-    /// Entries in plain string order of the paths, so that two walks over the same tree return the
-    /// same order.
-    pub entries: Vec<WalkEntry>,
-    /// True if everything was visited, `false` after a cancel or the time limit.
-    pub complete: bool,
-}
-
-/// Finds everything below `roots`, including folders but without the roots themselves. Links are
-/// not followed, even if a folder is replaced by a link during the walk; folders that cannot be
-/// read count as empty.
-pub fn walk(roots: &[Root], options: &WalkOptions<'_>, cancel: Cancel<'_>) -> Walk {
-    let entry = |found: &Found<'_>| Some(WalkEntry { path: found.path(), kind: found.kind });
-    let (mut entries, complete) = visit(roots, options, &Scope::default(), cancel, &entry);
-    entries.sort_unstable_by(|left, right| left.path.as_os_str().cmp(right.path.as_os_str()));
-    Walk { entries, complete }
+/// Calls `each` for everything below `root`, including folders but without the root itself, in no
+/// particular order and on several threads. Its arguments are the path, which begins with the
+/// root's, and the kind. Links are not followed, even if a folder is replaced by a link meanwhile;
+/// folders that cannot be read count as empty. Returns false after a cancel or the time limit.
+pub fn list(
+    root: &Root,
+    options: &WalkOptions<'_>,
+    cancel: Cancel<'_>,
+    each: &(dyn Fn(PathBuf, EntryKind) + Sync),
+) -> bool {
+    let entry = |found: &Found<'_>| {
+        each(found.path(), found.kind);
+        None::<()>
+    };
+    visit(std::slice::from_ref(root), options, &Scope::default(), cancel, &entry).1
 }
 
 /// Entry during a visit.

@@ -103,7 +103,16 @@ impl Prepared {
         });
         let PinnedContext { topic, plan, todos, .. } = agent.standing.clone();
         facts.resumed = facts.resumed.map(|earlier| ResumedState { topic, plan, todos, ..earlier });
-        Ok(OpenSession { facts, agent, setup, log, models, state, prompts: OnceLock::new() })
+        Ok(OpenSession {
+            facts,
+            agent,
+            setup,
+            log,
+            models,
+            state,
+            prompts: OnceLock::new(),
+            paths: Arc::default(),
+        })
     }
 }
 

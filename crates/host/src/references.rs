@@ -20,6 +20,7 @@ use crate::setup::Setup;
 mod at_path;
 mod completion;
 mod insertion;
+mod path_index;
 mod report;
 mod resolver;
 mod resources;
@@ -27,6 +28,8 @@ mod resources;
 mod tests;
 
 use at_path::{Token, tokens};
+pub(crate) use completion::PathCompleter;
+pub(crate) use path_index::PathIndex;
 use report::{Report, Unresolved};
 use resolver::{Resolved, Resolver, shown_path};
 use resources::ResourceParts;

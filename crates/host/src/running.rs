@@ -3,21 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use pollux_fs::Access;
 use pollux_protocol::{
-    AgentHandle, ApprovalMode, BackgroundCommand, Live, ModelListing, Models, Part, PromptSource,
-    RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues, TranscriptFrom,
-    TranscriptPage,
+    AgentHandle, ApprovalMode, BackgroundCommand, Completions, Live, ModelListing, Models, Part,
+    PromptSource, RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
+    TranscriptFrom, TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
 use crate::assemble::Assembled;
 use crate::host::blocking;
 use crate::prepared::listed;
-use crate::references::Expander;
+use crate::references::{Expander, PathCompleter, PathIndex};
 use crate::setup::{Setup, approval};
 use crate::state::SessionState;
 
@@ -31,6 +32,8 @@ pub(crate) struct OpenSession {
     pub(crate) state: SessionState,
     /// Log of prompts, opened with the first prompt that is recorded.
     pub(crate) prompts: OnceLock<PromptLog>,
+    /// Paths for the completion of a path.
+    pub(crate) paths: Arc<PathIndex>,
 }
 
 #[async_trait]
@@ -95,10 +98,10 @@ impl RunningSession for OpenSession {
         self.setup.workspace.get().allows(path, Access::Read)
     }
 
-    fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>> {
+    fn complete_path(&self, partial: String, limit: Duration) -> BoxFuture<'static, Completions> {
         let servers = self.state.servers.servers();
-        let expander = Expander::new(&self.setup, PromptSource::Typed).with_servers(servers);
-        Box::pin(async move { expander.complete(partial).await })
+        let completer = PathCompleter::new(&self.setup, &self.paths, servers);
+        Box::pin(completer.complete(partial, limit))
     }
 
     async fn reload_settings(&self) -> Result<(), SessionsError> {

@@ -1,10 +1,15 @@
 //! Completion of a command or path that is being typed.
 
-use pollux_protocol::{CommandSet, Live};
+use std::time::Duration;
+
+use pollux_protocol::{CommandSet, Completions, Live};
 use tokio::task::JoinHandle;
 
 use crate::editor::LineEditor;
 use crate::work::is_command;
+
+/// Function that completes a path in the workspace, within a time limit.
+pub type CompletePath<'a> = dyn Fn(String, Duration) -> JoinHandle<Completions> + 'a;
 
 /// Completion of a line in progress.
 pub struct Completion {
@@ -12,27 +17,32 @@ pub struct Completion {
     head: String,
     /// Text that is completed.
     typed: String,
-    task: JoinHandle<Vec<String>>,
+    task: JoinHandle<Completions>,
+    is_partial: bool,
 }
 
 impl Completion {
     /// Starts to complete the line of an editor. Returns `None` unless it is a command with the
-    /// cursor at its end, or a path after an `@` ends at the cursor.
+    /// cursor at its end, or a path after an `@` ends at the cursor. `limit` is the time limit of
+    /// the search for a path.
     pub fn start(
         editor: &LineEditor,
         commands: &Live<CommandSet>,
-        complete_path: &dyn Fn(String) -> JoinHandle<Vec<String>>,
+        complete_path: &CompletePath<'_>,
+        limit: Duration,
     ) -> Option<Self> {
         if let Some(line) = editor.only_line().filter(|line| is_command(line)) {
             let (typed, commands) = (line.to_owned(), commands.get());
             let partial = typed.clone();
-            let task = tokio::spawn(async move { commands.complete(&partial).await });
-            return Some(Self { head: String::new(), typed, task });
+            let task = tokio::spawn(async move {
+                Completions { texts: commands.complete(&partial).await, is_partial: false }
+            });
+            return Some(Self { head: String::new(), typed, task, is_partial: false });
         }
         let (head, typed) = at_path(editor.before())?;
         let (head, typed) = (head.to_owned(), typed.to_owned());
-        let task = complete_path(typed.clone());
-        Some(Self { head, typed, task })
+        let task = complete_path(typed.clone(), limit);
+        Some(Self { head, typed, task, is_partial: false })
     }
 
     /// Returns true if part of a path after an `@` is left of the cursor.
@@ -43,17 +53,26 @@ impl Completion {
     /// Waits for the completions of the line.
     pub async fn lines(&mut self) -> Vec<String> {
         // A command whose completion panics has no completions.
-        (&mut self.task).await.unwrap_or_default()
+        let Completions { texts, is_partial } = (&mut self.task).await.unwrap_or_default();
+        self.is_partial = is_partial;
+        texts
+    }
+
+    /// Returns true if the search has ended at its time limit: a new one goes on with it.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// Returns the text left of the cursor with the common start of all completions, if it is
-    /// longer than the typed text. A single completion is followed by a blank, unless it is a
-    /// folder.
+    /// longer than the typed text. Those that do not begin with the typed text count only if there
+    /// are no others. A single completion is followed by a blank, unless it is a folder.
     pub fn grown(&self, lines: &[String]) -> Option<String> {
-        let common = common_start(lines)?;
+        let begins = |line: &&String| line.starts_with(&self.typed);
+        let beginning: Vec<&String> = lines.iter().filter(begins).collect();
+        let lines = if beginning.is_empty() { lines.iter().collect() } else { beginning };
+        let common = common_start(&lines)?;
         let is_only = lines.len() == 1;
         let end = if is_only && !common.ends_with('/') { " " } else { "" };
-        // Paths that only contain the typed text do not begin with it.
         let grows = common.starts_with(&self.typed) && common.len() > self.typed.len();
         (grows || is_only).then(|| self.replaced(common) + end)
     }
@@ -88,7 +107,7 @@ fn at_path(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the longest common start of all lines.
-fn common_start(lines: &[String]) -> Option<&str> {
+fn common_start<'l>(lines: &[&'l String]) -> Option<&'l str> {
     let (first, rest) = lines.split_first()?;
     let common = rest.iter().fold(first.len(), |length, line| {
         let same = first.bytes().zip(line.bytes()).take_while(|(one, other)| one == other);

@@ -44,7 +44,7 @@ mod wrap;
 
 pub use clipboard::clipboard_sequence;
 pub use command_input::CommandInput;
-pub use completion::Completion;
+pub use completion::{CompletePath, Completion};
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};

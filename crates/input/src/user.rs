@@ -11,8 +11,8 @@ use pollux_protocol::{
     RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError,
     SettingValues, Severity, TranscriptFrom, TranscriptPage,
 };
-use tokio::task::JoinHandle;
 
+use crate::completion::CompletePath;
 use crate::console::Console;
 use crate::editor::HISTORY_LINES;
 use crate::end::{ConversationEnd, TerminalSignal};
@@ -86,7 +86,7 @@ pub struct Opening<'a> {
     /// The work, which has not begun.
     pub workload: Workload<'a>,
     /// Completes a path in the workspace.
-    pub complete_path: Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>,
+    pub complete_path: Box<CompletePath<'a>>,
     /// Reads a page of the transcript of the session.
     pub read_page: ReadPage<'a>,
     /// Stores a typed line for the history of later conversations.
@@ -232,7 +232,9 @@ impl TerminalUser {
         event_loop.console.size = terminal::size();
         let opening = Opening {
             workload: Workload::new(handle.as_ref(), Box::new(prepare), facts.is_steered),
-            complete_path: Box::new(|partial| tokio::spawn(session.complete_path(partial))),
+            complete_path: Box::new(|partial, limit| {
+                tokio::spawn(session.complete_path(partial, limit))
+            }),
             read_page: Box::new(|from| session.transcript(from, PAGE)),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             check_mode: Box::new(|mode| session.check_mode(mode)),

@@ -8,15 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
-    Awaited, CommandInput, Completion, ConversationEnd, EditProposal, Interaction, KeyDecoder,
-    LineEditor, Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey, TerminalView,
-    Tone, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
+    Awaited, CommandInput, CompletePath, Completion, ConversationEnd, EditProposal, Interaction,
+    KeyDecoder, LineEditor, Opening, QuestionSheet, SheetExtent, StopResult, Submission, Survey,
+    TerminalView, Tone, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
 };
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, Confirmation, ConfirmationKind, Envelope, Event, Op, Part,
     Question, QuestionId, QuestionOutcome, QuestionSubject, SessionsError,
 };
-use tokio::task::JoinHandle;
 
 use crate::greeting::greeting;
 use crate::page::{Page, PageLook};
@@ -36,7 +35,7 @@ const SHOWN: usize = 120;
 pub(super) struct Conversation<'a> {
     workload: Workload<'a>,
     /// Completes a path in the workspace.
-    complete_path: Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>,
+    complete_path: Box<CompletePath<'a>>,
     /// Stores a typed line for the history of later conversations.
     record: Box<dyn Fn(&str) + 'a>,
     /// Folder of the project.

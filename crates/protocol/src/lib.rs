@@ -115,8 +115,8 @@ pub use question::{
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use sessions::{
-    BackgroundCommand, PreparedSession, PromptSource, ResumedState, RunningSession, SessionEntry,
-    SessionFacts, SessionRequest, SessionStart, Sessions,
+    BackgroundCommand, Completions, PreparedSession, PromptSource, ResumedState, RunningSession,
+    SessionEntry, SessionFacts, SessionRequest, SessionStart, Sessions,
 };
 pub use sessions_error::{SessionFailure, SessionsError};
 pub use setting_values::SettingValues;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
@@ -15,6 +15,15 @@ use crate::{
     Observer, Operator, Part, SessionsError, SettingValues, Severity, Todo, TranscriptFrom,
     TranscriptPage,
 };
+
+/// Completions of a text that is being typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Completions {
+    /// The completed texts, the best first.
+    pub texts: Vec<String>,
+    /// True if there may be more: the same request goes on with the search.
+    pub is_partial: bool,
+}
 
 /// Start of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,9 +246,10 @@ pub trait RunningSession: Send + Sync {
     /// True if tools and `@path`s may read this absolute path. Looks at the disk.
     fn is_readable(&self, path: &Path) -> bool;
 
-    /// Returns the paths of the workspace that begin with this text, as they are written after an
-    /// `@`, sorted. A folder ends with `/`. Ignored files are left out.
-    fn complete_path(&self, partial: String) -> BoxFuture<'static, Vec<String>>;
+    /// Returns the paths of the workspace that match this text, as they are written after an `@`:
+    /// those that begin with it, sorted, and then others. A folder ends with `/`. Ignored files are
+    /// left out. The answer takes little more than `limit`.
+    fn complete_path(&self, partial: String, limit: Duration) -> BoxFuture<'static, Completions>;
 
     /// Reads the settings files again, even while a prompt runs. The user is not asked: of the
     /// project's settings, only those with existing consent take effect.

@@ -1,10 +1,12 @@
 //! The input: the prompt that the user writes, with its pasted texts and completions.
 
+use std::time::Duration;
+
 use pollux_input::{
-    Completion, EditOutcome, InputRows, KeyPress, LineEditor, RowLabels, Vim, VimMode, is_command,
+    CompletePath, Completion, EditOutcome, InputRows, KeyPress, LineEditor, RowLabels, Vim,
+    VimMode, is_command,
 };
 use pollux_protocol::{CommandSet, Live};
-use tokio::task::JoinHandle;
 
 use crate::menu::Menu;
 use crate::pastes::{Pastes, TooLong};
@@ -18,8 +20,9 @@ const SHELL_PLACEHOLDER: &str = "  Type your shell command";
 const INSERT_PLACEHOLDER: &str = "  Press 'Esc' for NORMAL mode.";
 const NORMAL_PLACEHOLDER: &str = "  Press 'i' for INSERT mode.";
 
-/// Function that completes a path in the workspace.
-type CompletePath<'a> = Box<dyn Fn(String) -> JoinHandle<Vec<String>> + 'a>;
+/// Time limit of the first search for a path, and of one that goes on with it.
+const FIRST_SEARCH: Duration = Duration::from_millis(30);
+const NEXT_SEARCH: Duration = Duration::from_millis(300);
 
 /// The input.
 pub(crate) struct Composer<'a> {
@@ -32,13 +35,15 @@ pub(crate) struct Composer<'a> {
     vim: Option<Vim>,
     pastes: Pastes,
     commands: Live<CommandSet>,
-    complete_path: CompletePath<'a>,
+    complete_path: Box<CompletePath<'a>>,
     /// Completions that are being searched.
     pub(crate) completion: Option<Completion>,
     /// True if the user asked for these completions.
     is_asked: bool,
     /// True if the path has changed since its completions are searched.
     is_stale: bool,
+    /// True if the search goes on with one whose completions are shown.
+    is_going_on: bool,
     menu: Option<Menu>,
 }
 
@@ -70,7 +75,7 @@ impl<'a> Composer<'a> {
     /// Creates an empty input with a history, the oldest line first.
     pub(crate) fn new(
         commands: Live<CommandSet>,
-        complete_path: CompletePath<'a>,
+        complete_path: Box<CompletePath<'a>>,
         history: &[String],
     ) -> Self {
         let (mut editor, mut other) = (LineEditor::default(), LineEditor::default());
@@ -91,6 +96,7 @@ impl<'a> Composer<'a> {
             completion: None,
             is_asked: false,
             is_stale: false,
+            is_going_on: false,
             menu: None,
         }
     }
@@ -309,7 +315,7 @@ impl<'a> Composer<'a> {
             self.editor.replace_before(chosen + end);
             return;
         }
-        self.completion = Completion::start(&self.editor, &self.commands, &*self.complete_path);
+        self.start_completion(FIRST_SEARCH);
         self.is_asked = true;
         if self.completion.is_none() {
             self.editor.press(KeyPress::Tab);
@@ -322,7 +328,8 @@ impl<'a> Composer<'a> {
         if self.is_shell {
             return;
         }
-        if Completion::is_path(&self.editor) && self.completion.is_some() && !self.is_asked {
+        let is_searching = self.completion.is_some() && !self.is_asked && !self.is_going_on;
+        if Completion::is_path(&self.editor) && is_searching {
             (self.menu, self.is_stale) = (None, true);
             return;
         }
@@ -332,9 +339,15 @@ impl<'a> Composer<'a> {
         if line.is_none_or(|line| !is_command(line)) && Completion::is_path(&self.editor)
             || line.is_some_and(is_name)
         {
-            self.completion = Completion::start(&self.editor, &self.commands, &*self.complete_path);
+            self.start_completion(FIRST_SEARCH);
             self.is_asked = false;
         }
+    }
+
+    fn start_completion(&mut self, limit: Duration) {
+        let (editor, commands) = (&self.editor, &self.commands);
+        self.completion = Completion::start(editor, commands, &*self.complete_path, limit);
+        self.is_going_on = false;
     }
 
     /// Handles the completions of the text at the cursor.
@@ -350,7 +363,16 @@ impl<'a> Composer<'a> {
             return;
         }
         let typed = self.editor.before().to_owned();
+        let is_partial = completion.is_partial();
+        let chosen = self.menu.take().filter(|_| self.is_going_on).map(|menu| menu.chosen());
         self.menu = Menu::new(completion, lines, &typed, &self.commands.get());
+        if let (Some(menu), Some(chosen)) = (&mut self.menu, chosen) {
+            menu.choose(&chosen);
+        }
+        if is_partial {
+            self.start_completion(NEXT_SEARCH);
+            (self.is_asked, self.is_going_on) = (false, true);
+        }
     }
 
     /// Returns the rows of the input and of the completions below it, at most `height` of the input
@@ -397,13 +419,18 @@ fn labelled(label: &str, row: &str) -> Row {
 
 #[cfg(test)]
 mod tests {
+    use pollux_protocol::Completions;
     use pretty_assertions::assert_eq;
 
     use super::*;
 
     fn composer() -> Composer<'static> {
         let commands = Live::new(CommandSet::new(Vec::new()));
-        Composer::new(commands, Box::new(|_| tokio::spawn(async { Vec::new() })), &[])
+        Composer::new(
+            commands,
+            Box::new(|_, _| tokio::spawn(async { Completions::default() })),
+            &[],
+        )
     }
 
     fn text(text: &str) -> KeyPress {
@@ -445,7 +472,7 @@ mod tests {
     #[test]
     fn shell_mode_has_its_own_text_and_history() {
         let commands = Live::new(CommandSet::new(Vec::new()));
-        let complete = Box::new(|_| tokio::spawn(async { Vec::new() }));
+        let complete = Box::new(|_, _| tokio::spawn(async { Completions::default() }));
         let history = ["!ls -l".to_owned(), "a prompt".to_owned()];
         let mut composer = Composer::new(commands, complete, &history);
         composer.toggle_shell();

@@ -167,6 +167,21 @@ pub(crate) fn cut_row(mut row: Row, cells: usize) -> Row {
     row
 }
 
+/// Returns the end of a text in this width, with a mark if its start is cut.
+pub(crate) fn cut_start(text: &str, cells: usize) -> String {
+    if text_width(text) <= cells {
+        return text.to_owned();
+    }
+    let mark = if cells > 6 { "..." } else { "" };
+    let mut width = mark.len();
+    let fits = |part: &&str| {
+        width += text_width(part);
+        width <= cells
+    };
+    let end: usize = text.graphemes(true).rev().take_while(fits).map(str::len).sum();
+    format!("{mark}{}", &text[text.len() - end..])
+}
+
 /// Returns a text cut to this width, with a mark if something is cut.
 pub(crate) fn cut_to(text: &str, cells: usize) -> String {
     if text_width(text) <= cells {
@@ -218,6 +233,16 @@ mod tests {
         assert_eq!(folded("- one two three", room, Breaks::Words), ["- one two", "  three"]);
         assert_eq!(folded("0123456789ab", room, Breaks::Anywhere), ["0123456789", "  ab"]);
         assert_eq!(folded("ab", Room::new(20).indented(4), Breaks::Words), ["    ab"]);
+    }
+
+    #[test]
+    fn the_end_of_a_text_stays() {
+        for (cells, expected) in
+            [(12, "src/main.rs"), (11, "src/main.rs"), (10, "...main.rs"), (4, "n.rs"), (0, "")]
+        {
+            assert_eq!(cut_start("src/main.rs", cells), expected);
+        }
+        assert_eq!(cut_start("a漢字漢字", 8), "...漢字");
     }
 
     #[test]

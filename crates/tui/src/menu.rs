@@ -3,12 +3,12 @@
 use pollux_input::{Completion, is_command, text_width};
 use pollux_protocol::CommandSet;
 
-use crate::fold::cut_to;
+use crate::fold::{cut_start, cut_to};
 use crate::row::{Look, Row};
 
 /// Maximum number of completions that are shown at a time.
 const SHOWN: usize = 8;
-/// Maximum width of the column with the completions, in cells.
+/// Maximum width of the column with the completions beside their descriptions, in cells.
 const WIDEST: usize = 30;
 
 /// Completions that the user can choose from.
@@ -41,6 +41,12 @@ impl Menu {
         Some(Self { completion, items: lines.iter().map(describe).collect(), selected })
     }
 
+    /// Selects the completion that gives this text left of the cursor, if there is one.
+    pub(crate) fn choose(&mut self, text: &str) {
+        let is_it = |(line, _): &(String, String)| self.completion.replaced(line) == text;
+        self.selected = self.items.iter().position(is_it).unwrap_or(self.selected);
+    }
+
     /// Moves the selection by one, around the ends.
     pub(crate) fn select(&mut self, is_next: bool) {
         let count = self.items.len();
@@ -59,14 +65,18 @@ impl Menu {
         let start = self.selected.saturating_sub(count / 2).min(self.items.len() - count);
         let shown = &self.items[start..start + count];
         let widest = shown.iter().map(|(line, _)| text_width(line)).max().unwrap_or(0);
-        let widest = widest.min(WIDEST);
+        let has_descriptions = shown.iter().any(|(_, description)| !description.is_empty());
+        let widest = if has_descriptions { widest.min(WIDEST) } else { widest };
         let mut rows: Vec<Row> = (start..)
             .zip(shown)
             .map(|(index, (line, description))| {
                 let is_selected = index == self.selected;
                 let (mark, look) =
                     if is_selected { ("> ", Look::Cyan) } else { ("  ", Look::Plain) };
-                let line = cut_to(line, widest.min(cells.saturating_sub(2)));
+                let room = widest.min(cells.saturating_sub(2));
+                // The end of a path tells it from others.
+                let line =
+                    if is_command(line) { cut_to(line, room) } else { cut_start(line, room) };
                 let gap = " ".repeat(widest.saturating_sub(text_width(&line)) + 2);
                 let row = Row::new(look, mark).with(look, &line);
                 let room = cells.saturating_sub(row.width() + gap.len());

@@ -17,6 +17,6 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("context.fileFiltering.respectGeminiIgnore", true, "Skips files that `.geminiignore` lists.").restart(),
     boolean("context.fileFiltering.enableFileWatcher", false, "Watches files for completion.").restart().idle(),
     boolean("context.fileFiltering.enableRecursiveFileSearch", true, "Searches below the folder for `@` names.").restart(),
-    boolean("context.fileFiltering.enableFuzzySearch", true, "Uses fuzzy search for `@` names.").restart().idle(),
+    boolean("context.fileFiltering.enableFuzzySearch", true, "Uses fuzzy search for `@` names.").restart(),
     texts("context.fileFiltering.customIgnoreFilePaths", &[], "More ignore files, relative to the project.").restart().union(),
 ];

@@ -1,8 +1,11 @@
 use std::fs;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use crate::rules::IgnoreOptions;
+
+type Entry = (String, EntryKind);
 
 fn sample() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -25,11 +28,22 @@ fn sample() -> (tempfile::TempDir, PathBuf) {
     (dir, root)
 }
 
+fn listed(root: &Path, options: &WalkOptions<'_>, cancel: Cancel<'_>) -> (Vec<Entry>, bool) {
+    let entries = Mutex::new(Vec::new());
+    let add = |path: PathBuf, kind| {
+        let path = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        entries.lock().unwrap().push((path, kind));
+    };
+    let is_complete = list(&Root::new(root.to_path_buf()), options, cancel, &add);
+    let mut entries = entries.into_inner().unwrap();
+    entries.sort_by(|left: &Entry, right| left.0.cmp(&right.0));
+    (entries, is_complete)
+}
+
 fn names(root: &Path, options: &WalkOptions<'_>) -> Vec<String> {
-    let walk = walk(&[Root::new(root.to_path_buf())], options, NEVER);
-    assert!(walk.complete);
-    let name = |entry: &WalkEntry| entry.path.strip_prefix(root).unwrap().display().to_string();
-    walk.entries.iter().map(name).collect()
+    let (entries, is_complete) = listed(root, options, NEVER);
+    assert!(is_complete);
+    entries.into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]
@@ -64,19 +78,15 @@ fn cancel_and_time_limit_end_the_walk_with_what_is_there() {
     let (_dir, root) = sample();
     let calls = AtomicUsize::new(0);
     let cancel = || calls.fetch_add(1, Ordering::Relaxed) >= 1;
-    let stopped = walk(&[Root::new(root.clone())], &WalkOptions::default(), &cancel);
-    assert!(!stopped.complete);
+    assert!(!listed(&root, &WalkOptions::default(), &cancel).1);
     let options = WalkOptions { time_limit: Some(Duration::ZERO), ..WalkOptions::default() };
-    assert_eq!(
-        walk(&[Root::new(root)], &options, NEVER),
-        Walk { entries: Vec::new(), complete: false }
-    );
+    assert_eq!(listed(&root, &options, NEVER), (Vec::new(), false));
 }
 
 #[test]
 fn missing_roots_are_empty() {
-    let walk = walk(&[Root::new("/does/not/exist".into())], &WalkOptions::default(), NEVER);
-    assert_eq!(walk, Walk { entries: Vec::new(), complete: true });
+    let found = listed(Path::new("/does/not/exist"), &WalkOptions::default(), NEVER);
+    assert_eq!(found, (Vec::new(), true));
 }
 
 #[cfg(unix)]
@@ -85,8 +95,7 @@ fn links_are_entries_and_never_followed() {
     use std::os::unix::fs::symlink;
     let (_dir, root) = sample();
     symlink(&root, root.join("a/loop")).unwrap();
-    let all = walk(&[Root::new(root.clone())], &WalkOptions::default(), NEVER);
-    let link = all.entries.iter().find(|entry| entry.path.ends_with("a/loop")).unwrap();
-    assert_eq!(link.kind, EntryKind::Symlink);
-    assert!(!all.entries.iter().any(|entry| entry.path.ends_with("loop/a")));
+    let (all, _) = listed(&root, &WalkOptions::default(), NEVER);
+    assert!(all.contains(&("a/loop".to_owned(), EntryKind::Symlink)));
+    assert!(!all.iter().any(|(path, _)| path.ends_with("loop/a")));
 }

@@ -8,8 +8,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
-use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Root, WalkOptions, walk};
+use pollux_fs::{IgnoreOptions, IgnoreRules, NEVER, Root, WalkOptions, list};
 
 /// Number of trees of one run of the test.
 const TREES: u64 = 40;
@@ -289,8 +290,12 @@ fn the_walk_agrees(
     ignored: &BTreeSet<Vec<u8>>,
 ) {
     let options = WalkOptions { rules: Some(rules), hidden: true, ..WalkOptions::default() };
-    let walked = walk(&[Root::new(root.to_path_buf())], &options, NEVER);
-    let seen: BTreeSet<PathBuf> = walked.entries.into_iter().map(|entry| entry.path).collect();
+    let seen = Mutex::new(BTreeSet::new());
+    let add = |path, _| {
+        seen.lock().unwrap().insert(path);
+    };
+    list(&Root::new(root.to_path_buf()), &options, NEVER, &add);
+    let seen = seen.into_inner().unwrap();
     for (way, _) in entries {
         let path = root.join(path_of(way));
         assert_eq!(seen.contains(&path), !ignored.contains(way), "walk, {}", way.escape_ascii());

@@ -1,43 +1,92 @@
 //! Completion of a path after an `@`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use pollux_fs::{Access, EntryKind, IgnoreRules, WalkOptions, Workspace};
-
+use pollux_fs::{Access, EntryKind, IgnoreOptions, IgnoreRules, Workspace};
 use pollux_mcp::{ServerResource, Servers};
+use pollux_protocol::{Completions, Live};
 
-use super::Expander;
+use super::path_index::{Matches, PathIndex, Query};
+use crate::setup::Setup;
 
-/// Maximum number of completions.
+/// Maximum number of completions from one source.
 const MAX_COMPLETIONS: usize = 1000;
-/// Time limit of a search for paths that contain the typed text.
-const SEARCH: Duration = Duration::from_secs(1);
+/// Maximum number of paths that match without beginning with the text.
+const MAX_MATCHES: usize = 200;
 
-impl Expander {
-    /// Returns the paths that begin with `partial`, as they are written after an `@`, sorted. A
-    /// folder ends with `/`. Ignored paths are left out, and hidden ones unless a name begins with
-    /// a full stop.
-    pub(crate) async fn complete(&self, partial: String) -> Vec<String> {
+/// Service that completes paths in the workspace, and resources of MCP servers.
+#[derive(Clone)]
+pub(crate) struct PathCompleter {
+    workspace: Live<Workspace>,
+    ignore: IgnoreOptions,
+    index: Arc<PathIndex>,
+    /// True to search below the folders, too.
+    is_recursive: bool,
+    is_fuzzy: bool,
+    servers: Option<Servers>,
+}
+
+impl PathCompleter {
+    pub(crate) fn new(setup: &Setup, index: &Arc<PathIndex>, servers: Option<&Servers>) -> Self {
+        let is_on =
+            |name: &str| setup.loaded.settings.boolean(&format!("context.fileFiltering.{name}"));
+        Self {
+            workspace: setup.workspace.clone(),
+            ignore: setup.ignore_options(),
+            index: Arc::clone(index),
+            is_recursive: is_on("enableRecursiveFileSearch"),
+            is_fuzzy: is_on("enableFuzzySearch"),
+            servers: servers.cloned(),
+        }
+    }
+
+    /// Returns the paths that begin with `partial`, as they are written after an `@`, sorted, and
+    /// then those that match it. A folder ends with `/`. Ignored paths are left out, and hidden
+    /// ones unless a name begins with a full stop. The answer takes little more than `limit`.
+    pub(crate) async fn complete(self, partial: String, limit: Duration) -> Completions {
         let resources = self.servers.as_ref().map(Servers::resources).unwrap_or_default();
         let references = resources.iter().map(ServerResource::reference);
-        let mut named: Vec<String> = references
+        let mut texts: Vec<String> = references
             .filter(|reference| reference.starts_with(&partial))
             .filter(|reference| !reference.contains(char::is_whitespace))
             .take(MAX_COMPLETIONS)
             .collect();
-        let (workspace, ignore) = (self.workspace.get(), self.ignore.clone());
-        let work = tokio::task::spawn_blocking(move || {
-            let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
-            complete(&workspace, &rules, &partial)
-        });
+        let work = tokio::task::spawn_blocking(move || self.paths(&partial, limit));
         // A panic means that there are no completions.
-        named.extend(work.await.unwrap_or_default());
-        named
+        let found = work.await.unwrap_or_default();
+        texts.extend(found.texts);
+        Completions { texts, is_partial: found.is_partial }
+    }
+
+    fn paths(&self, partial: &str, limit: Duration) -> Completions {
+        let workspace = self.workspace.get();
+        let rules = IgnoreRules::for_roots(workspace.roots(), &self.ignore);
+        let mut texts = beginning(&workspace, &rules, partial);
+        let text = unescaped(partial);
+        let text = text.strip_prefix("./").unwrap_or(&text);
+        // Paths outside of the workspace are not searched for.
+        let is_inside = !text.starts_with('/') && !text.starts_with("..");
+        if !self.is_recursive || !is_inside || text.is_empty() || text.ends_with('/') {
+            return Completions { texts, is_partial: false };
+        }
+        let query = Query { text: text.to_owned(), is_fuzzy: self.is_fuzzy };
+        let Matches { paths, is_partial } =
+            self.index.find(&workspace, &self.ignore, &query, MAX_MATCHES, limit);
+        let begins = texts.len();
+        for path in paths {
+            let path = escaped(&path);
+            if !texts[..begins].iter().any(|text| text.trim_start_matches("./") == path) {
+                texts.push(path);
+            }
+        }
+        Completions { texts, is_partial }
     }
 }
 
-fn complete(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<String> {
+/// Returns the paths that begin with a text, sorted.
+fn beginning(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<String> {
     let (folder, name) = partial.split_at(partial.rfind('/').map_or(0, |slash| slash + 1));
     let name = unescaped(name);
     let mut found = Vec::new();
@@ -58,30 +107,8 @@ fn complete(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<St
             }
         }
     }
-    if found.is_empty() && !name.is_empty() {
-        found = below(workspace, rules, &unescaped(partial));
-    }
     found.sort_unstable();
     found.dedup();
-    found
-}
-
-/// Returns the paths in the workspace that contain a text, in any case.
-fn below(workspace: &Workspace, rules: &IgnoreRules, text: &str) -> Vec<String> {
-    let text = text.to_lowercase();
-    let options =
-        WalkOptions { rules: Some(rules), time_limit: Some(SEARCH), ..WalkOptions::default() };
-    let mut found = Vec::new();
-    for root in workspace.walk_roots() {
-        let walk = pollux_fs::walk(std::slice::from_ref(&root), &options, pollux_fs::NEVER);
-        let relative = walk.entries.iter().filter_map(|entry| {
-            let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
-            let path = entry.path.strip_prefix(&root.path).ok()?.to_str()?;
-            let is_found = path.to_lowercase().contains(&text) && !path.contains(char::is_control);
-            is_found.then(|| format!("{}{end}", escaped(path)))
-        });
-        found.extend(relative.take(MAX_COMPLETIONS - found.len()));
-    }
     found
 }
 
@@ -130,15 +157,26 @@ mod tests {
         }
         fs::create_dir(root.join(".git")).unwrap();
         fs::write(root.join(".gitignore"), "build\n").unwrap();
-        let workspace = Workspace::new(root, folder.path().join("temp"));
-        let rules = IgnoreRules::for_roots(workspace.roots(), &IgnoreOptions::default());
+        let completer = PathCompleter {
+            workspace: Live::new(Workspace::new(root, folder.path().join("temp"))),
+            ignore: IgnoreOptions::default(),
+            index: Arc::default(),
+            is_recursive: true,
+            is_fuzzy: false,
+            servers: None,
+        };
+        let completions = |completer: &PathCompleter, partial| {
+            let found = completer.paths(partial, Duration::from_secs(20));
+            assert!(!found.is_partial);
+            found.texts
+        };
         for (partial, expected) in [
             ("", &["some.txt", "src/"][..]),
-            ("s", &["some.txt", "src/"]),
-            ("sr", &["src/"]),
+            ("so", &["some.txt"]),
+            ("sr", &["src/", "src/a\\ b.rs", "src/main.rs"]),
             ("src/", &["src/a\\ b.rs", "src/main.rs"]),
             ("src/a\\ ", &["src/a\\ b.rs"]),
-            ("./sr", &["./src/"]),
+            ("./sr", &["./src/", "src/a\\ b.rs", "src/main.rs"]),
             ("b", &["src/a\\ b.rs"]),
             ("MAIN", &["src/main.rs"]),
             ("x", &["some.txt"]),
@@ -147,7 +185,11 @@ mod tests {
             ("../", &[]),
             ("/", &[]),
         ] {
-            assert_eq!(complete(&workspace, &rules, partial), expected, "{partial:?}");
+            assert_eq!(completions(&completer, partial), expected, "{partial:?}");
         }
+        let fuzzy = PathCompleter { is_fuzzy: true, ..completer.clone() };
+        assert_eq!(completions(&fuzzy, "srmn"), ["src/main.rs"]);
+        let flat = PathCompleter { is_recursive: false, ..completer };
+        assert_eq!(completions(&flat, "main"), [""; 0]);
     }
 }

@@ -1,5 +1,7 @@
 //! Completion of a command that is being typed.
 
+use std::time::Duration;
+
 use pollux_input::Completion;
 use pollux_protocol::plain_text::visible;
 
@@ -7,12 +9,14 @@ use super::Conversation;
 
 /// Maximum number of completions that are listed.
 const LISTED: usize = 50;
+/// Time limit of the search for a path.
+const SEARCH: Duration = Duration::from_secs(1);
 
 impl Conversation<'_> {
     /// Starts to complete the draft. Returns false if there is nothing to complete.
     pub(super) fn complete(&mut self) -> bool {
         let commands = self.workload.handle().commands();
-        self.completion = Completion::start(&self.draft, &commands, &*self.complete_path);
+        self.completion = Completion::start(&self.draft, &commands, &*self.complete_path, SEARCH);
         self.completion.is_some()
     }
 

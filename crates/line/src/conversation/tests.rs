@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet,
+    AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet, Completions,
     ExternalEditor, Live, Origin, PromptOutcome, QuestionChoice, QuestionReply, SessionFacts,
     SettingValues, Severity,
 };
@@ -189,11 +189,11 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
     let opening = Opening {
         workload: Workload::new(agent, prepare, is_steered),
         read_page: Box::new(|_| panic!("no transcript is read")),
-        complete_path: Box::new(|partial| {
+        complete_path: Box::new(|partial, _| {
             let paths = ["src/", "src/main.rs", "some\\ file"].into_iter();
             let found = paths.filter(|path| path.starts_with(&partial)).map(str::to_owned);
-            let found: Vec<String> = found.collect();
-            tokio::spawn(async move { found })
+            let texts: Vec<String> = found.collect();
+            tokio::spawn(async move { Completions { texts, is_partial: false } })
         }),
         record: Box::new(|_| {}),
         check_mode: Box::new(|_| Ok(())),

@@ -6,10 +6,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, ConfinementLevel, Confirmation,
-    ConfirmationKind, EntryId, ExternalEditor, Live, LiveOutput, Notices, Origin, PromptOutcome,
-    QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity,
-    TranscriptItem,
+    AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, Completions, ConfinementLevel,
+    Confirmation, ConfirmationKind, EntryId, ExternalEditor, Live, LiveOutput, Notices, Origin,
+    PromptOutcome, QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, SettingValues,
+    Severity, TranscriptItem,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -135,7 +135,7 @@ impl<'a> Stage<'a> {
         let prepare = Box::new(|_| panic!("nothing to prepare"));
         let opening = Opening {
             workload: Workload::new(agent, prepare, false),
-            complete_path: Box::new(|_| tokio::spawn(async { Vec::new() })),
+            complete_path: Box::new(|_, _| tokio::spawn(async { Completions::default() })),
             read_page: Box::new(|_| Box::pin(futures::future::ready(Ok(said())))),
             record: Box::new(|_| {}),
             check_mode: Box::new(|_| Ok(())),

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use pollux_config::Environment;
@@ -8,7 +9,7 @@ use pollux_testkit::TestHome;
 use serde_json::{Value, json};
 
 use crate::memory::Memory;
-use crate::references::Expander;
+use crate::references::{Expander, PathCompleter, PathIndex};
 use crate::{Host, RunOptions, Setup};
 
 use super::*;
@@ -42,6 +43,7 @@ struct Uses {
     tools: Arc<pollux_tools::ToolContext>,
     policy: pollux_policy::Policy,
     expander: Expander,
+    paths: Arc<PathIndex>,
 }
 
 impl Uses {
@@ -50,7 +52,7 @@ impl Uses {
         let tools = Arc::new(setup.tool_context("session", &memory, Live::default()));
         let policy = setup.policy("session");
         let expander = Expander::new(&setup, PromptSource::Typed);
-        Self { setup, memory, tools, policy, expander }
+        Self { setup, memory, tools, policy, expander, paths: Arc::default() }
     }
 
     async fn run(&self, tool: &str, args: Value) -> String {
@@ -72,7 +74,8 @@ impl Uses {
         let listed = self.run("glob", json!({"pattern": "note.*"})).await;
         let named = self.expander.expand(&format!("What is in @{}?", note.display())).await;
         let named = format!("{:?}", named.unwrap());
-        let completed = self.expander.complete("no".to_owned()).await;
+        let completer = PathCompleter::new(&self.setup, &self.paths, None);
+        let completed = completer.complete("no".to_owned(), Duration::from_secs(20)).await;
         let block = self.setup.session_context(&self.memory).render();
         self.memory.reload();
         let wanted = json!({"additional_permissions": {"fileSystem": {"write": [note]}}});
@@ -82,7 +85,7 @@ impl Uses {
             ("grep_search", searched.contains("a needle here")),
             ("glob", listed.contains(&*note.to_string_lossy())),
             ("a reference", named.contains("a needle here")),
-            ("completion", completed == ["note.txt"]),
+            ("completion", completed.texts == ["note.txt"]),
             ("the context block", block.contains(&format!("  - {}\n", folder.display()))),
             ("context files", self.memory.list().contains(&*folder.to_string_lossy())),
             ("policy", finding == CheckerFinding::ALLOW),
