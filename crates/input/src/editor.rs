@@ -184,6 +184,7 @@ impl LineEditor {
             | KeyPress::ShiftUp
             | KeyPress::ShiftDown
             | KeyPress::Todos
+            | KeyPress::Paste
             | KeyPress::Transcript
             | KeyPress::Signal(_)
             | KeyPress::Knows(_)

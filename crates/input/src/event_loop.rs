@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::sleep_until;
 
+use crate::clipboard::ClipboardRead;
 use crate::completion::Completion;
 use crate::console::Console;
 use crate::end::{ConversationEnd, TerminalSignal};
@@ -53,6 +54,9 @@ pub trait Interaction<'a>: TerminalView {
 
     /// Handles the end of the editor for one of these files, or the message why it was not opened.
     fn opened(&mut self, _opened: Result<(), String>) {}
+
+    /// Handles what was read from the clipboard, or a message for the user.
+    fn pasted(&mut self, _pasted: Result<String, String>) {}
 
     /// Handles a page of the transcript.
     fn page_read(&mut self, _page: Result<TranscriptPage, SessionsError>) {}
@@ -95,6 +99,8 @@ pub struct Awaited<'t, 'a> {
     pub completion: Option<&'t mut Completion>,
     /// Page of the transcript that is being read.
     pub page: Option<&'t mut PageRead<'a>>,
+    /// Reading of the clipboard.
+    pub clipboard: Option<&'t mut ClipboardRead>,
     /// Notification about work of another thread, after which the frontend shows its state.
     pub wake: Option<Arc<Notify>>,
     /// The work.
@@ -169,7 +175,7 @@ impl EventLoop {
                 return end;
             }
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
-            let Awaited { completion, page, wake, workload } = talk.awaited();
+            let Awaited { completion, page, clipboard, wake, workload } = talk.awaited();
             let console = &mut self.console;
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
@@ -203,9 +209,10 @@ impl EventLoop {
                     if !console.is_behind => talk.completed(&lines),
                 Some(()) = OptionFuture::from(wake.as_ref().map(|wake| wake.notified())),
                     if !console.is_behind => talk.tick(),
-                Some(page) = OptionFuture::from(page), if !console.is_behind => {
-                    talk.page_read(page);
-                }
+                Some(page) = OptionFuture::from(page),
+                    if !console.is_behind => talk.page_read(page),
+                Some(pasted) = OptionFuture::from(clipboard),
+                    if !console.is_behind => talk.pasted(pasted),
                 parts = workload.preparation(), if !console.is_behind => talk.prepared(parts),
                 commands = changes.changed(), if !console.is_behind => {
                     talk.background_changed(&commands);

@@ -40,6 +40,8 @@ pub enum KeyPress {
     Backspace,
     /// Deletes the character right of the cursor.
     Delete,
+    /// Inserts what is in the clipboard of the desktop.
+    Paste,
     /// Moves one character to the left.
     Left,
     /// Moves one character to the right.

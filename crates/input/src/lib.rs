@@ -42,7 +42,7 @@ mod vim;
 mod work;
 mod wrap;
 
-pub use clipboard::clipboard_sequence;
+pub use clipboard::{ClipboardRead, clipboard_sequence};
 pub use command_input::CommandInput;
 pub use completion::{CompletePath, Completion};
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};

@@ -1,17 +1,18 @@
 //! The user at a terminal, as every frontend for one uses it: questions before a session, then the
 //! conversation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use pollux_protocol::{
-    ApprovalMode, ExternalEditor, NoUser, Notices, Operator, PromptOutcome, PromptSource,
-    RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions, SessionsError,
-    SettingValues, Severity, TranscriptFrom, TranscriptPage,
+    ApprovalMode, Clipboard, ExternalEditor, NoUser, Notices, Operator, PromptOutcome,
+    PromptSource, RunningSession, SessionFacts, SessionRequest, SessionStart, Sessions,
+    SessionsError, SettingValues, Severity, TranscriptFrom, TranscriptPage,
 };
 
+use crate::clipboard::{ClipboardRead, pasted};
 use crate::completion::CompletePath;
 use crate::console::Console;
 use crate::editor::HISTORY_LINES;
@@ -56,6 +57,8 @@ pub struct UserOptions {
     pub first_prompt: Option<String>,
     /// Editor of the user.
     pub editor: Arc<dyn ExternalEditor>,
+    /// Clipboard of the desktop.
+    pub clipboard: Arc<dyn Clipboard>,
     /// Message for a prompt that failed.
     pub describe_failure: DescribeFailure,
     /// Sink for messages while no conversation is on the terminal.
@@ -87,6 +90,10 @@ pub struct Opening<'a> {
     pub workload: Workload<'a>,
     /// Completes a path in the workspace.
     pub complete_path: Box<CompletePath<'a>>,
+    /// Reads the clipboard of the desktop.
+    pub read_clipboard: Box<dyn Fn() -> ClipboardRead + 'a>,
+    /// Returns true if the session may read this absolute path. Looks at the disk.
+    pub is_readable: Box<dyn Fn(&Path) -> bool + 'a>,
     /// Reads a page of the transcript of the session.
     pub read_page: ReadPage<'a>,
     /// Stores a typed line for the history of later conversations.
@@ -235,6 +242,12 @@ impl TerminalUser {
             complete_path: Box::new(|partial, limit| {
                 tokio::spawn(session.complete_path(partial, limit))
             }),
+            read_clipboard: Box::new(|| {
+                let clipboard = Arc::clone(&self.options.clipboard);
+                let folder = facts.temporary_folder.clone();
+                Box::pin(async move { pasted(&*clipboard, &folder).await })
+            }),
+            is_readable: Box::new(|path| session.is_readable(path)),
             read_page: Box::new(|from| session.transcript(from, PAGE)),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             check_mode: Box::new(|mode| session.check_mode(mode)),

@@ -7,6 +7,7 @@ mod acp;
 mod allocator;
 mod arguments;
 mod auth;
+mod clipboard;
 mod config;
 mod demo;
 mod doctor;

@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::acp;
 use crate::arguments::{Arguments, OutputFormat, is_headless, version};
+use crate::clipboard::DesktopClipboard;
 use crate::editor::TerminalEditor;
 use crate::exit::Failure;
 use crate::extensions;
@@ -164,6 +165,7 @@ fn user_options(arguments: &Arguments, process: &Process, folder: PathBuf) -> Us
         home: environment.get(names::HOME).map(PathBuf::from),
         is_dumb: environment.get("TERM").is_some_and(|name| name == "dumb"),
         first_prompt: arguments.positional_prompt().or(arguments.prompt_interactive.clone()),
+        clipboard: Arc::new(DesktopClipboard::new(environment.clone())),
         editor: Arc::new(TerminalEditor::new(environment.clone(), folder.clone())),
         describe_failure: |outcome| Failure::outcome(outcome).map(|failure| failure.message),
         notices: notices(),

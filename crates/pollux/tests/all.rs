@@ -86,6 +86,7 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod screen_code;
     mod screen_lists;
+    mod screen_pasting;
     mod sessions;
     mod shell;
     mod sign_in;

@@ -18,6 +18,7 @@ mod bounded;
 mod budget;
 mod call;
 mod checkpoint;
+mod clipboard;
 mod command;
 mod compression;
 mod confinement;
@@ -46,6 +47,7 @@ pub mod plain_text;
 mod price;
 mod question;
 mod record;
+mod reference;
 mod sessions;
 mod sessions_error;
 mod setting_values;
@@ -68,6 +70,7 @@ pub use budget::{
 };
 pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
 pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
+pub use clipboard::{Clipboard, ClipboardContent};
 pub use command::{
     Command, CommandCalls, CommandContext, CommandError, CommandExplainer, CommandOutcome,
     CommandOutput, CommandSet, CommandSource, OpSender, PromptCommand, RenamedCommand, SessionView,
@@ -114,6 +117,7 @@ pub use question::{
     QuestionChoice, QuestionId, QuestionOutcome, QuestionReply, QuestionSubject, TrustRequest,
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
+pub use reference::{escaped_path, unescaped_path};
 pub use sessions::{
     BackgroundCommand, Completions, PreparedSession, PromptSource, ResumedState, RunningSession,
     SessionEntry, SessionFacts, SessionRequest, SessionStart, Sessions,

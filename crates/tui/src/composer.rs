@@ -1,5 +1,6 @@
 //! The input: the prompt that the user writes, with its pasted texts and completions.
 
+use std::path::Path;
 use std::time::Duration;
 
 use pollux_input::{
@@ -8,6 +9,7 @@ use pollux_input::{
 };
 use pollux_protocol::{CommandSet, Live};
 
+use crate::dropped;
 use crate::menu::Menu;
 use crate::pastes::{Pastes, TooLong};
 use crate::row::{Look, Row};
@@ -36,6 +38,8 @@ pub(crate) struct Composer<'a> {
     pastes: Pastes,
     commands: Live<CommandSet>,
     complete_path: Box<CompletePath<'a>>,
+    /// Returns true if a file can be read.
+    is_readable: Box<dyn Fn(&Path) -> bool + 'a>,
     /// Completions that are being searched.
     pub(crate) completion: Option<Completion>,
     /// True if the user asked for these completions.
@@ -76,6 +80,7 @@ impl<'a> Composer<'a> {
     pub(crate) fn new(
         commands: Live<CommandSet>,
         complete_path: Box<CompletePath<'a>>,
+        is_readable: Box<dyn Fn(&Path) -> bool + 'a>,
         history: &[String],
     ) -> Self {
         let (mut editor, mut other) = (LineEditor::default(), LineEditor::default());
@@ -93,6 +98,7 @@ impl<'a> Composer<'a> {
             pastes: Pastes::default(),
             commands,
             complete_path,
+            is_readable,
             completion: None,
             is_asked: false,
             is_stale: false,
@@ -188,11 +194,24 @@ impl<'a> Composer<'a> {
     /// Ends a paste whose end mark may have been lost.
     pub(crate) fn end_paste(&mut self) -> ComposerStep {
         match self.pastes.end() {
-            Some(Ok(text)) => drop(self.editor.press(KeyPress::Text(text))),
+            Some(Ok(text)) => {
+                let references = (!self.is_shell)
+                    .then(|| dropped::references(&text, &*self.is_readable))
+                    .flatten();
+                self.editor.press(KeyPress::Text(references.unwrap_or(text)));
+            }
             Some(Err(TooLong)) => return ComposerStep::PasteTooLong,
             None => {}
         }
         ComposerStep::Edited
+    }
+
+    /// Inserts a text as if it was pasted.
+    pub(crate) fn paste(&mut self, text: &str) -> ComposerStep {
+        self.close_menu();
+        self.pastes.begin();
+        self.pastes.take(text);
+        self.end_paste()
     }
 
     /// Closes the list of completions, or a search in the history; returns false if there is none.
@@ -429,6 +448,7 @@ mod tests {
         Composer::new(
             commands,
             Box::new(|_, _| tokio::spawn(async { Completions::default() })),
+            Box::new(|path| path.starts_with("/pictures")),
             &[],
         )
     }
@@ -474,7 +494,7 @@ mod tests {
         let commands = Live::new(CommandSet::new(Vec::new()));
         let complete = Box::new(|_, _| tokio::spawn(async { Completions::default() }));
         let history = ["!ls -l".to_owned(), "a prompt".to_owned()];
-        let mut composer = Composer::new(commands, complete, &history);
+        let mut composer = Composer::new(commands, complete, Box::new(|_| true), &history);
         composer.toggle_shell();
         assert_eq!(shown(&composer, 40).0, ["!   Type your shell command"]);
         composer.press(KeyPress::Up);
@@ -548,6 +568,20 @@ mod tests {
         let step = composer.press(KeyPress::Enter);
         let shown = "see [Pasted Text: 50 lines]".to_owned();
         assert_eq!(step, ComposerStep::Submitted { text: format!("see {pasted}"), shown });
+    }
+
+    #[test]
+    fn a_dragged_file_becomes_a_reference() {
+        let mut composer = composer();
+        composer.press(text("see "));
+        composer.paste("'/pictures/a b.png' ");
+        assert_eq!(composer.text(), "see @/pictures/a\\ b.png ");
+        composer.paste("/etc/passwd");
+        assert_eq!(composer.text(), "see @/pictures/a\\ b.png /etc/passwd");
+        composer.clear();
+        composer.toggle_shell();
+        composer.paste("/pictures/a.png");
+        assert_eq!(composer.text(), "/pictures/a.png");
     }
 
     /// Handles the end of the search for these paths.

@@ -17,6 +17,7 @@ mod code;
 mod composer;
 mod dialog;
 mod diff;
+mod dropped;
 mod fold;
 mod frontend;
 mod greeting;

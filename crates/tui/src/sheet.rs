@@ -6,7 +6,7 @@ use crate::fold::cut_to;
 use crate::row::{Look, Row};
 
 /// Keys with their effects, and what they are for the decoder if the user can change them.
-const KEYS: [(&str, Option<KeyPress>, &str); 23] = [
+const KEYS: [(&str, Option<KeyPress>, &str); 24] = [
     ("/", None, "commands"),
     ("@", None, "files and folders"),
     ("!", None, "runs a command line"),
@@ -28,6 +28,7 @@ const KEYS: [(&str, Option<KeyPress>, &str); 23] = [
     ("Ctrl+B", Some(KeyPress::Background), "background commands"),
     ("Ctrl+T", Some(KeyPress::Todos), "to-do list"),
     ("Ctrl+O", Some(KeyPress::Transcript), "the whole conversation"),
+    ("Ctrl+V", Some(KeyPress::Paste), "image of the clipboard"),
     ("Ctrl+L", Some(KeyPress::ClearScreen), "clears the screen"),
     ("/shortcuts", None, "lists all keys"),
 ];

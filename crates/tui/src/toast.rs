@@ -33,7 +33,7 @@ pub(crate) struct Toast {
 
 impl Toast {
     /// Creates a message without an armed key.
-    pub(crate) fn notice(text: &'static str) -> Self {
+    pub(crate) fn notice(text: impl Into<Cow<'static, str>>) -> Self {
         Self { text: text.into(), armed: None, has_warned: false, end: Instant::now() + SHOWN }
     }
 

@@ -36,11 +36,13 @@ mod frame;
 mod frames;
 mod keys;
 mod lists;
+mod pasting;
 mod transcript;
 
 use appearance::Appearance;
 use frames::Frames;
 pub(crate) use keys::ESCAPE;
+use pasting::Pasting;
 use transcript::{Reading, Transcript};
 
 /// Interval between two changes of the times in the panel of background commands.
@@ -70,6 +72,7 @@ pub(crate) struct View<'a> {
     vim: VimCommand,
     appearance: Appearance<'a>,
     reading: Reading<'a>,
+    pasting: Pasting<'a>,
     /// The transcript, while it is on the screen.
     transcript: Option<Transcript<'a>>,
     /// True while the keys are shown.
@@ -138,7 +141,8 @@ impl<'a> View<'a> {
         let cells = size.0 - 1;
         let vim = VimCommand::default();
         let commands = with_own(opening.workload.handle().commands(), &vim);
-        let composer = Composer::new(commands, opening.complete_path, &opening.earlier);
+        let composer =
+            Composer::new(commands, opening.complete_path, opening.is_readable, &opening.earlier);
         let appearance = Appearance::new(opening.settings, options);
         let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
         let place = frame::place(&facts.folder, options.home.as_deref());
@@ -162,6 +166,7 @@ impl<'a> View<'a> {
             vim,
             appearance,
             reading: Reading { read_page: opening.read_page, marks },
+            pasting: Pasting::new(opening.read_clipboard),
             transcript: None,
             has_sheet: false,
             has_todos: false,
@@ -417,7 +422,9 @@ impl<'a> Interaction<'a> for View<'a> {
     fn awaited(&mut self) -> Awaited<'_, 'a> {
         let completion = self.composer.completion.as_mut();
         let page = self.transcript.as_mut().and_then(Transcript::page);
-        Awaited { completion, page, wake: self.story.colours(), workload: &mut self.workload }
+        let clipboard = self.pasting.reading();
+        let wake = self.story.colours();
+        Awaited { completion, page, clipboard, wake, workload: &mut self.workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {
@@ -442,6 +449,11 @@ impl<'a> Interaction<'a> for View<'a> {
         if let (Err(message), Some(transcript)) = (opened, &mut self.transcript) {
             transcript.say(message);
         }
+    }
+
+    fn pasted(&mut self, pasted: Result<String, String>) {
+        self.frames.change_at_once();
+        self.insert_pasted(pasted);
     }
 
     fn page_read(&mut self, page: Result<TranscriptPage, SessionsError>) {

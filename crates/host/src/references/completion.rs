@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pollux_fs::{Access, EntryKind, IgnoreOptions, IgnoreRules, Workspace};
 use pollux_mcp::{ServerResource, Servers};
-use pollux_protocol::{Completions, Live};
+use pollux_protocol::{Completions, Live, escaped_path, unescaped_path};
 
 use super::path_index::{Matches, PathIndex, Query};
 use crate::setup::Setup;
@@ -64,7 +64,7 @@ impl PathCompleter {
         let workspace = self.workspace.get();
         let rules = IgnoreRules::for_roots(workspace.roots(), &self.ignore);
         let mut texts = beginning(&workspace, &rules, partial);
-        let text = unescaped(partial);
+        let text = unescaped_path(partial);
         let text = text.strip_prefix("./").unwrap_or(&text);
         // Paths outside of the workspace are not searched for.
         let is_inside = !text.starts_with('/') && !text.starts_with("..");
@@ -76,7 +76,7 @@ impl PathCompleter {
             self.index.find(&workspace, &self.ignore, &query, MAX_MATCHES, limit);
         let begins = texts.len();
         for path in paths {
-            let path = escaped(&path);
+            let path = escaped_path(&path);
             if !texts[..begins].iter().any(|text| text.trim_start_matches("./") == path) {
                 texts.push(path);
             }
@@ -88,10 +88,10 @@ impl PathCompleter {
 /// Returns the paths that begin with a text, sorted.
 fn beginning(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<String> {
     let (folder, name) = partial.split_at(partial.rfind('/').map_or(0, |slash| slash + 1));
-    let name = unescaped(name);
+    let name = unescaped_path(name);
     let mut found = Vec::new();
     for root in workspace.roots() {
-        let path = pollux_fs::absolute(root, Path::new(&unescaped(folder)));
+        let path = pollux_fs::absolute(root, Path::new(&unescaped_path(folder)));
         let entries = workspace.check(&path, Access::Read).and_then(|path| path.list());
         for (entry, info) in entries.unwrap_or_default() {
             let is_folder = info.kind == EntryKind::Directory;
@@ -103,38 +103,13 @@ fn beginning(workspace: &Workspace, rules: &IgnoreRules, partial: &str) -> Vec<S
                 && found.len() < MAX_COMPLETIONS
             {
                 let end = if is_folder { "/" } else { "" };
-                found.push(format!("{folder}{}{end}", escaped(&entry.name)));
+                found.push(format!("{folder}{}{end}", escaped_path(&entry.name)));
             }
         }
     }
     found.sort_unstable();
     found.dedup();
     found
-}
-
-/// Returns a name with a backslash before the characters that would end it.
-fn escaped(name: &str) -> String {
-    let mut escaped = String::with_capacity(name.len());
-    for letter in name.chars() {
-        if " ,;!?()[]{}\"\\@".contains(letter) {
-            escaped.push('\\');
-        }
-        escaped.push(letter);
-    }
-    escaped
-}
-
-/// Returns a text without its backslashes, except for an escaped one.
-fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => plain.extend(letters.next()),
-            letter => plain.push(letter),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

@@ -143,6 +143,12 @@ pub const KEY_COMMANDS: &[KeyCommand] = &[
         "opens the prompt in your editor (also Ctrl-X Ctrl-E)",
     ),
     command(
+        &["input.paste"],
+        KeyPress::Paste,
+        &["ctrl+v", "alt+v", "cmd+v"],
+        "on the screen: inserts the image or text of the clipboard",
+    ),
+    command(
         &["app.showMoreLines"],
         KeyPress::Transcript,
         &["ctrl+o"],
@@ -195,7 +201,6 @@ pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "suggest.collapse",
     "input.queueMessage",
     "input.deprecatedOpenExternalEditor",
-    "input.paste",
     "app.showErrorDetails",
     "app.showIdeContextDetail",
     "app.toggleMarkdown",

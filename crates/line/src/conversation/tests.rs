@@ -6,9 +6,9 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, CallId, Command, CommandContext, CommandError, CommandSet, Completions,
-    ExternalEditor, Live, Origin, PromptOutcome, QuestionChoice, QuestionReply, SessionFacts,
-    SettingValues, Severity,
+    AgentGone, AgentHandle, CallId, Clipboard, ClipboardContent, Command, CommandContext,
+    CommandError, CommandSet, Completions, ExternalEditor, Live, Origin, PromptOutcome,
+    QuestionChoice, QuestionReply, SessionFacts, SettingValues, Severity,
 };
 use pretty_assertions::assert_eq;
 
@@ -141,6 +141,16 @@ impl Agent {
     }
 }
 
+/// No clipboard.
+struct NoClipboard;
+
+#[async_trait]
+impl Clipboard for NoClipboard {
+    async fn read(&self) -> Result<ClipboardContent, String> {
+        Err("There is no clipboard.".to_owned())
+    }
+}
+
 /// An editor that is never opened.
 struct NoEditor;
 
@@ -179,6 +189,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         is_dumb: false,
         first_prompt: None,
         editor: Arc::new(NoEditor),
+        clipboard: Arc::new(NoClipboard),
         describe_failure: |_| None,
         notices: Arc::new(|_: Severity, _: &str| {}),
         keys: KeyMap::usual(),
@@ -188,6 +199,8 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
     let prepare = Box::new(|_| panic!("nothing to prepare"));
     let opening = Opening {
         workload: Workload::new(agent, prepare, is_steered),
+        read_clipboard: Box::new(|| panic!("the clipboard is not read")),
+        is_readable: Box::new(|_| false),
         read_page: Box::new(|_| panic!("no transcript is read")),
         complete_path: Box::new(|partial, _| {
             let paths = ["src/", "src/main.rs", "some\\ file"].into_iter();

@@ -91,6 +91,7 @@ impl View<'_> {
             KeyPress::Text(ref text) if text == "!" && self.begins_shell() => {
                 return self.composer.toggle_shell();
             }
+            KeyPress::Paste => return self.pasting.begin(),
             KeyPress::Todos => return self.has_todos = !self.has_todos,
             KeyPress::CycleMode => return self.cycle_mode(),
             KeyPress::Escape if self.composer.close() => return,
@@ -110,7 +111,13 @@ impl View<'_> {
             }
             _ => {}
         }
-        match self.composer.press(key) {
+        let step = self.composer.press(key);
+        self.take_step(step, earlier);
+    }
+
+    /// Handles the result of a key in the input.
+    pub(super) fn take_step(&mut self, step: ComposerStep, earlier: Option<&Toast>) {
+        match step {
             ComposerStep::Edited => {}
             ComposerStep::Submitted { text, shown } => self.submit(text, &shown),
             ComposerStep::TooLong => {

@@ -6,10 +6,10 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, Call, CallId, CallStatus, CommandSet, Completions, ConfinementLevel,
-    Confirmation, ConfirmationKind, EntryId, ExternalEditor, Live, LiveOutput, Notices, Origin,
-    PromptOutcome, QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts, SettingValues,
-    Severity, TranscriptItem,
+    AgentGone, AgentHandle, Call, CallId, CallStatus, Clipboard, ClipboardContent, CommandSet,
+    Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, ExternalEditor, Live,
+    LiveOutput, Notices, Origin, PromptOutcome, QuestionChoice, QuestionOutcome, QuestionSubject,
+    SessionFacts, SettingValues, Severity, TranscriptItem,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -75,6 +75,16 @@ fn said() -> TranscriptPage {
     TranscriptPage { items: vec![item], before: None, after: None }
 }
 
+/// No clipboard.
+struct NoClipboard;
+
+#[async_trait]
+impl Clipboard for NoClipboard {
+    async fn read(&self) -> Result<ClipboardContent, String> {
+        Err("There is no clipboard.".to_owned())
+    }
+}
+
 struct NoEditor;
 
 #[async_trait]
@@ -126,6 +136,7 @@ impl<'a> Stage<'a> {
             is_dumb: false,
             first_prompt: None,
             editor: Arc::new(NoEditor),
+            clipboard: Arc::new(NoClipboard),
             describe_failure: |_| None,
             notices: Arc::new(|_: Severity, _: &str| {}) as Arc<dyn Notices>,
             keys: KeyMap::usual(),
@@ -136,6 +147,8 @@ impl<'a> Stage<'a> {
         let opening = Opening {
             workload: Workload::new(agent, prepare, false),
             complete_path: Box::new(|_, _| tokio::spawn(async { Completions::default() })),
+            read_clipboard: Box::new(|| panic!("the clipboard is not read")),
+            is_readable: Box::new(|_| false),
             read_page: Box::new(|_| Box::pin(futures::future::ready(Ok(said())))),
             record: Box::new(|_| {}),
             check_mode: Box::new(|_| Ok(())),
