@@ -127,7 +127,8 @@ impl Clipboard for DesktopClipboard {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;

@@ -88,7 +88,7 @@ mod tests {
                 assert!(text.contains(key) && is_whole, "{key} {cells}:\n{text}");
             }
         }
-        assert_eq!(rows(&KeyMap::default(), 77, 40).len(), 23);
+        assert_eq!(rows(&KeyMap::default(), 77, 40).len(), 24);
         assert_eq!(rows(&KeyMap::default(), 79, 40).len(), 12);
         assert_eq!(rows(&KeyMap::default(), 119, 40).len(), 8);
     }
@@ -97,7 +97,7 @@ mod tests {
     fn a_low_window_says_what_is_missing() {
         let rows = rows(&KeyMap::default(), 39, 5);
         assert_eq!(rows.len(), 5);
-        assert!(rows[4].text().starts_with("19 more; /shortcuts"), "{rows:?}");
+        assert!(rows[4].text().starts_with("20 more; /shortcuts"), "{rows:?}");
         assert_eq!(super::rows(&KeyMap::default(), 39, 0), []);
     }
 

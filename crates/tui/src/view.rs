@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_input::{
-    Awaited, CommandInput, ConversationEnd, EditProposal, FilePlace, Interaction, KeyDecoder,
-    KeyMap, KeyProtocol, KeySignal, Opening, StopResult, Submission, TerminalView, TypedBytes,
-    Unsent, WindowSize, WorkKind, Workload, clipboard_sequence,
+    Awaited, CommandInput, ConversationEnd, EditProposal, FilePlace, Interaction, KeyProtocol,
+    KeySignal, Opening, StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize,
+    WorkKind, Workload, clipboard_sequence,
 };
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, CommandSet, Envelope, Event, Live, Op, Part, Question,
@@ -34,6 +34,7 @@ mod appearance;
 mod closing;
 mod frame;
 mod frames;
+mod keyboard;
 mod keys;
 mod lists;
 mod pasting;
@@ -41,6 +42,7 @@ mod transcript;
 
 use appearance::Appearance;
 use frames::Frames;
+use keyboard::Keyboard;
 pub(crate) use keys::ESCAPE;
 use pasting::Pasting;
 use transcript::{Reading, Transcript};
@@ -79,18 +81,7 @@ pub(crate) struct View<'a> {
     has_sheet: bool,
     /// True if the whole to-do list is shown.
     has_todos: bool,
-    decoder: KeyDecoder,
-    /// Keys with their effects.
-    keys: Arc<KeyMap>,
-    /// Signal of a key that the terminal has reported as a sequence.
-    signal: Option<KeySignal>,
-    /// Protocol that the terminal has said to know.
-    protocol: Option<KeyProtocol>,
-    /// Time at which the decoder no longer waits for the rest of an escape sequence.
-    escape_end: Option<Instant>,
-    /// Time of the last key, and of the last typed character if it was the last key.
-    last_key: Option<Instant>,
-    last_text: Option<Instant>,
+    keyboard: Keyboard,
     /// Stores a typed line for the history of later conversations.
     record: Box<dyn Fn(&str) + 'a>,
     /// Checks that an approval mode is allowed.
@@ -170,13 +161,7 @@ impl<'a> View<'a> {
             transcript: None,
             has_sheet: false,
             has_todos: false,
-            decoder: KeyDecoder::default(),
-            keys: Arc::clone(&options.keys),
-            signal: None,
-            protocol: None,
-            escape_end: None,
-            last_key: None,
-            last_text: None,
+            keyboard: Keyboard::new(Arc::clone(&options.keys)),
             record: opening.record,
             check_mode: opening.check_mode,
             folder: facts.folder.clone(),
@@ -203,7 +188,7 @@ impl<'a> View<'a> {
     /// begins with.
     fn take_unsent(&mut self, unsent: Unsent, first_prompt: Option<String>) {
         let Unsent { queue, draft, decoder } = unsent;
-        self.decoder = decoder;
+        self.keyboard.decoder = decoder;
         if !draft.is_empty() {
             self.composer.replace(draft);
         }
@@ -224,7 +209,7 @@ impl<'a> View<'a> {
         }
         (self.record)(&line);
         // A user who has just sent a prompt waits for what happens.
-        self.last_key = None;
+        self.keyboard.last_key = None;
         self.take_line(line, shown);
     }
 
@@ -359,11 +344,11 @@ impl TerminalView for View<'_> {
     }
 
     fn take_signal(&mut self) -> Option<KeySignal> {
-        self.signal.take()
+        self.keyboard.signal.take()
     }
 
     fn take_protocol(&mut self) -> Option<KeyProtocol> {
-        self.protocol.take()
+        self.keyboard.protocol.take()
     }
 
     fn leave(&mut self) -> Vec<u8> {
@@ -387,7 +372,7 @@ impl TerminalView for View<'_> {
     }
 
     fn escape_end(&self) -> Option<Instant> {
-        self.escape_end
+        self.keyboard.escape_end
     }
 
     fn escape_ended(&mut self) {
@@ -549,7 +534,7 @@ impl<'a> Interaction<'a> for View<'a> {
     }
 
     fn unsent(&mut self) -> Unsent {
-        let decoder = std::mem::take(&mut self.decoder);
+        let decoder = std::mem::take(&mut self.keyboard.decoder);
         Unsent { queue: self.workload.take_queue(), draft: self.composer.draft(), decoder }
     }
 

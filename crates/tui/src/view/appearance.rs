@@ -113,7 +113,7 @@ impl View<'_> {
 
     /// Handles what the terminal has reported.
     pub(super) fn take_reports(&mut self) {
-        for report in self.decoder.take_reports() {
+        for report in self.keyboard.decoder.take_reports() {
             match report {
                 TerminalReport::Background(colour) => self.take_background(colour),
                 TerminalReport::Focus(_) => {}

@@ -30,7 +30,7 @@ impl View<'_> {
         let cells = columns - 1;
         let mut below = match &mut self.dialog {
             Some(dialog) => {
-                let mut frame = dialog.frame((cells, height), now, self.last_key);
+                let mut frame = dialog.frame((cells, height), now, self.keyboard.last_key);
                 let has_room = frame.rows.len() < height;
                 if has_room && self.story.has_rows() {
                     frame.rows.insert(0, Row::default());
@@ -96,7 +96,7 @@ impl View<'_> {
         if self.has_sheet {
             // What is above scrolls out of the window, so not all of it is taken.
             let height = (height / 2).min(room.saturating_sub(input.rows.len()));
-            input.rows.extend(sheet::rows(&self.keys, cells, height));
+            input.rows.extend(sheet::rows(&self.keyboard.keys, cells, height));
         }
         let above = rows.len();
         rows.append(&mut input.rows);

@@ -23,17 +23,18 @@ const FAST_RETURN: Duration = Duration::from_millis(30);
 impl View<'_> {
     /// Handles bytes that were typed or pasted.
     pub(super) fn type_bytes(&mut self, typed: &TypedBytes) {
-        let keys = self.decoder.decode(&typed.bytes, typed.mode);
-        let patience = if self.decoder.is_report() { REPORT } else { ESCAPE };
-        self.escape_end = self.decoder.is_unsure().then(|| Instant::now() + patience);
+        let keys = self.keyboard.decoder.decode(&typed.bytes, typed.mode);
+        let patience = if self.keyboard.decoder.is_report() { REPORT } else { ESCAPE };
+        self.keyboard.escape_end =
+            self.keyboard.decoder.is_unsure().then(|| Instant::now() + patience);
         self.take_reports();
         self.press(keys, typed.mode, typed.at);
     }
 
     /// Handles the end of the wait for the rest of an escape sequence.
     pub(super) fn end_escape(&mut self) {
-        self.escape_end = None;
-        let keys = self.decoder.end_escape();
+        self.keyboard.escape_end = None;
+        let keys = self.keyboard.decoder.end_escape();
         self.press(keys, InputMode::Raw, Instant::now());
     }
 
@@ -44,11 +45,11 @@ impl View<'_> {
             }
             match key {
                 KeyPress::Signal(signal) => {
-                    self.signal = Some(signal);
+                    self.keyboard.signal = Some(signal);
                     continue;
                 }
                 KeyPress::Knows(protocol) => {
-                    self.protocol = Some(protocol);
+                    self.keyboard.protocol = Some(protocol);
                     continue;
                 }
                 _ => {}
@@ -60,7 +61,7 @@ impl View<'_> {
                 if answers {
                     // The rest of a burst of keys must not answer the next question, or become a
                     // prompt.
-                    (self.last_text, self.last_key) = (Some(at), None);
+                    (self.keyboard.last_text, self.keyboard.last_key) = (Some(at), None);
                     return;
                 }
                 continue;
@@ -72,9 +73,13 @@ impl View<'_> {
                 continue;
             }
             let is_fast = mode == InputMode::Raw
-                && self.last_text.is_some_and(|last| at.duration_since(last) <= FAST_RETURN);
-            self.last_key = Some(at);
-            self.last_text = matches!(key, KeyPress::Text(_) | KeyPress::PasteEnd).then_some(at);
+                && self
+                    .keyboard
+                    .last_text
+                    .is_some_and(|last| at.duration_since(last) <= FAST_RETURN);
+            self.keyboard.last_key = Some(at);
+            self.keyboard.last_text =
+                matches!(key, KeyPress::Text(_) | KeyPress::PasteEnd).then_some(at);
             let key = if key == KeyPress::Enter && is_fast { KeyPress::Newline } else { key };
             let earlier = self.toast.take();
             if self.command_input.is_asked() {
@@ -181,7 +186,7 @@ impl View<'_> {
 
     /// Handles Ctrl-C: clears the prompt, otherwise stops the work. A second one ends the program.
     pub(super) fn handle_interrupt(&mut self) {
-        self.decoder.end_paste();
+        self.keyboard.decoder.end_paste();
         self.composer.end_paste();
         if self.close_picker() {
             return;

@@ -169,7 +169,7 @@ impl<'a> Stage<'a> {
     pub(super) fn keys(&mut self, chunks: &[&str]) {
         for chunk in chunks {
             self.live();
-            (self.view.last_text, self.view.last_key) = (None, None);
+            (self.view.keyboard.last_text, self.view.keyboard.last_key) = (None, None);
             self.burst(chunk);
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Stage<'a> {
     pub(super) fn burst(&mut self, bytes: &str) {
         let (bytes, mode) = (bytes.as_bytes().to_vec(), InputMode::Raw);
         self.view.typed(&TypedBytes { bytes, mode, at: Instant::now() });
-        if self.view.escape_end.is_some() {
+        if self.view.keyboard.escape_end.is_some() {
             self.view.escape_ended();
         }
     }
@@ -373,7 +373,7 @@ fn a_question_takes_the_place_of_the_input() {
     let mut stage = Stage::new(&agent, 80, 24);
     stage.keys(&["go", "\r", "dra"]);
     agent.asked();
-    stage.view.last_key = None;
+    stage.view.keyboard.last_key = None;
     stage.event(question("make test"));
     assert_eq!(
         stage.live(),
