@@ -46,6 +46,11 @@ pub enum InstallError {
     /// The name of an extension is not allowed, with this message.
     #[error("{0}")]
     Name(String),
+    /// There is something else in the place of the installation.
+    #[error(
+        "Cannot install extension \"{0}\" because a directory with that name already exists. Please remove it manually."
+    )]
+    Occupied(String),
     /// The path below the source leads out of it.
     #[error("Invalid path: Directory traversal not allowed.")]
     Traversal,

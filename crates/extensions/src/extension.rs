@@ -198,8 +198,11 @@ fn hooks_file(folder: &Path) -> PathBuf {
     folder.join("hooks").join("hooks.json")
 }
 
-/// Reads the hooks by event.
-pub(crate) fn read_hooks(folder: &Path, variables: &Variables) -> Result<Option<Value>, String> {
+/// Reads the hooks by event of the extension in a folder. Blocks the thread.
+///
+/// # Errors
+/// The message about a file that cannot be used.
+pub fn read_hooks(folder: &Path, variables: &Variables) -> Result<Option<Value>, String> {
     let path = hooks_file(folder);
     let invalid =
         |reason: &str| format!("Invalid hooks configuration in {}: {reason}", path.display());

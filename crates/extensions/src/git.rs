@@ -9,8 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::InstallError;
 
-/// Beginnings of addresses.
+/// Beginnings of addresses of skills.
 const BEGINNINGS: [&str; 3] = ["https://", "http://", "git@"];
+/// Beginnings of addresses that are cloned.
+const CLONED: [&str; 4] = ["https://", "http://", "git@", "ssh://"];
 
 /// Settings of every command. A repository runs no program: it has no hooks and no monitor, its
 /// submodules are not read, and only these protocols are used, whatever it refers to.
@@ -47,38 +49,120 @@ pub fn is_git_address(source: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| source.starts_with(beginning))
 }
 
-/// Copies the last commit of a repository into an empty folder. `environment` is that of the user,
-/// whose own configuration of Git applies: it may know credentials for the repository.
+/// Copies the last commit of a repository, or that of a branch, a tag or a commit, into an empty
+/// folder. `environment` is that of the user, whose own configuration of Git applies: it may know
+/// credentials for the repository.
 ///
 /// # Errors
 /// [`InstallError::Address`] and [`InstallError::Git`].
 pub(crate) async fn clone(
     address: &str,
+    reference: Option<&str>,
     to: &Path,
     environment: Vec<(OsString, OsString)>,
 ) -> Result<(), InstallError> {
     check(address)?;
-    let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
-    let command =
-        ["clone", "--depth=1", "--no-recurse-submodules", "--no-tags", "--template=", "--"];
-    let arguments = settings.chain(command).chain([address, "."]);
-    let arguments: Vec<OsString> = arguments.map(OsString::from).collect();
-    let program = Program::File { path: "git".into(), arguments };
-    let child = ChildSpec::new(program, to, adapted(environment));
-    let command = PipedCommand { child, input: Vec::new(), timeout: TIMEOUT, limit: OUTPUT };
-    let failed = |message: String| InstallError::Git {
-        address: without_credentials(address),
-        message: message.trim_end().to_owned(),
+    let git = Git { address, folder: to, environment: adapted(environment) };
+    let command = ["clone", "--depth=1", "--no-recurse-submodules", "--no-tags", "--template="];
+    let Some(reference) = reference else {
+        return git.run(&[&command[..], &["--", address, "."]].concat()).await.map(drop);
     };
-    let outcome = run_piped(command, &CancellationToken::new()).await;
-    let outcome = outcome.map_err(|error| failed(format!("git cannot be started: {error}")))?;
-    if outcome.exit_code == Some(0) {
+    check_reference(address, reference)?;
+    git.run(&[&command[..], &["--no-checkout", "--", address, "."]].concat()).await?;
+    git.run(&["fetch", "--depth=1", "--no-recurse-submodules", "--", "origin", reference]).await?;
+    git.run(&["checkout", "--quiet", "--detach", "FETCH_HEAD"]).await.map(drop)
+}
+
+/// Returns the hash of the last commit of a repository, or of a branch or a tag.
+///
+/// # Errors
+/// As for [`clone`]; there is no such branch or tag.
+pub(crate) async fn remote_hash(
+    address: &str,
+    reference: Option<&str>,
+    environment: Vec<(OsString, OsString)>,
+) -> Result<String, InstallError> {
+    check(address)?;
+    let reference = reference.unwrap_or("HEAD");
+    check_reference(address, reference)?;
+    let folder = std::env::temp_dir();
+    let git = Git { address, folder: &folder, environment: adapted(environment) };
+    let commit = format!("{reference}^{{}}");
+    let text = git.run(&["ls-remote", "--", address, reference, &commit]).await?;
+    // A commit is not listed.
+    Ok(listed_hash(&text, reference).unwrap_or(reference).to_owned())
+}
+
+/// Returns the hash of the commit that a reference means in a list of `git ls-remote`, whose lines
+/// are a hash, a tab and a name. Tags come before branches, as in `git fetch`.
+fn listed_hash<'a>(list: &'a str, reference: &str) -> Option<&'a str> {
+    let of = |name: &str| list.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix('\t'));
+    // An annotated tag is an object of its own; `^{}` is the commit that it names.
+    let names = [
+        reference.to_owned(),
+        format!("refs/tags/{reference}^{{}}"),
+        format!("refs/tags/{reference}"),
+        format!("refs/heads/{reference}"),
+    ];
+    names.iter().find_map(|name| of(name))
+}
+
+/// Returns the hash of the commit in a folder that was cloned from an address.
+///
+/// # Errors
+/// [`InstallError::Git`].
+pub(crate) async fn local_hash(
+    folder: &Path,
+    address: &str,
+    environment: Vec<(OsString, OsString)>,
+) -> Result<String, InstallError> {
+    let git = Git { address, folder, environment: adapted(environment) };
+    // Without this, Git would search the folders above.
+    let text = git.run(&["--git-dir=.git", "rev-parse", "HEAD"]).await?;
+    Ok(text.trim().to_owned())
+}
+
+/// The program `git` in a folder.
+struct Git<'a> {
+    /// Address for messages.
+    address: &'a str,
+    folder: &'a Path,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Git<'_> {
+    /// Runs a command and returns what it prints.
+    async fn run(&self, command: &[&str]) -> Result<String, InstallError> {
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let arguments = settings.chain(command.iter().copied()).map(OsString::from).collect();
+        let program = Program::File { path: "git".into(), arguments };
+        let child = ChildSpec::new(program, self.folder, self.environment.clone());
+        let command = PipedCommand { child, input: Vec::new(), timeout: TIMEOUT, limit: OUTPUT };
+        let failed = |message: String| InstallError::Git {
+            address: without_credentials(self.address),
+            message: message.trim_end().to_owned(),
+        };
+        let outcome = run_piped(command, &CancellationToken::new()).await;
+        let outcome = outcome.map_err(|error| failed(format!("git cannot be started: {error}")))?;
+        if outcome.exit_code == Some(0) {
+            return Ok(String::from_utf8_lossy(&outcome.stdout).into_owned());
+        }
+        Err(failed(match outcome.ended {
+            Ended::TimedOut => format!("it took longer than {} s", TIMEOUT.as_secs()),
+            _ => without_credentials(&String::from_utf8_lossy(&outcome.stderr)),
+        }))
+    }
+}
+
+/// Refuses a name of a branch, a tag or a commit that Git could read as something else.
+fn check_reference(address: &str, reference: &str) -> Result<(), InstallError> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    let is_name = !reference.is_empty() && reference.len() <= 200;
+    if is_name && !reference.starts_with('-') && reference.chars().all(is_plain) {
         return Ok(());
     }
-    Err(failed(match outcome.ended {
-        Ended::TimedOut => format!("it took longer than {} s", TIMEOUT.as_secs()),
-        _ => without_credentials(&String::from_utf8_lossy(&outcome.stderr)),
-    }))
+    let reason = "the name of the branch, tag or commit is not valid".to_owned();
+    Err(InstallError::Address { address: without_credentials(address), reason })
 }
 
 /// Returns the environment of the user without the repository of another program, and without a
@@ -101,9 +185,8 @@ fn check(address: &str) -> Result<(), InstallError> {
     if address.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
         return refused("it contains blanks");
     }
-    let Some(beginning) = BEGINNINGS.iter().find(|beginning| address.starts_with(**beginning))
-    else {
-        return refused("it does not begin with https://, http:// or git@");
+    let Some(beginning) = CLONED.iter().find(|beginning| address.starts_with(**beginning)) else {
+        return refused("it does not begin with https://, http://, ssh:// or git@");
     };
     let rest = &address[beginning.len()..];
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -156,6 +239,8 @@ mod tests {
             "https://",
             "https:///path",
             "git@-oProxyCommand=touch:x",
+            "ssh://-oProxyCommand=x/r",
+            "sso://h/r",
             "https://-oProxyCommand=x/r",
             "https://user@-x/r",
             "https://host/a b",
@@ -166,6 +251,25 @@ mod tests {
             "file:///etc",
         ] {
             assert!(check(address).is_err(), "{address}");
+        }
+    }
+
+    #[test]
+    fn references_are_never_options() {
+        for reference in ["main", "v1.2.0", "feature/x", "0123abcd"] {
+            check_reference("https://h/r", reference).unwrap();
+        }
+        for reference in ["", "--upload-pack=x", "-b", "a b", "a:b", "+main", "^x", "a\nb"] {
+            assert!(check_reference("https://h/r", reference).is_err(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn references_mean_commits() {
+        let list = "1\tHEAD\n2\trefs/heads/a/v1\n3\trefs/heads/v1\n4\trefs/tags/v1\n5\trefs/tags/v1^{}\n6\trefs/heads/main\n";
+        let cases = [("HEAD", Some("1")), ("v1", Some("5")), ("main", Some("6")), ("ain", None)];
+        for (reference, hash) in cases {
+            assert_eq!(listed_hash(list, reference), hash, "{reference}");
         }
     }
 
@@ -190,7 +294,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let environment: Vec<_> = std::env::vars_os().collect();
         let address = "http://127.0.0.1:1/r.git";
-        let error = clone(address, folder.path(), environment).await.unwrap_err().to_string();
+        let error = clone(address, None, folder.path(), environment).await.unwrap_err().to_string();
         let beginning = format!("Failed to clone Git repository from {address} Cloning into '.'");
         assert!(error.starts_with(&beginning), "{error}");
     }

@@ -10,6 +10,7 @@
 //! | `values` | values that the user enters for the settings of an extension |
 //! | `enablement` | in which folders an extension is enabled |
 //! | `record` | where an extension is from |
+//! | `install` | installation, update and removal of extensions |
 //! | `templates` | extensions to begin with |
 //! | `validate` | checks of an extension by its author |
 //! | `skills` | agent skills: instructions for certain tasks, with files that belong to them |
@@ -30,6 +31,7 @@ mod enablement;
 mod error;
 mod extension;
 mod git;
+mod install;
 pub mod manifest;
 mod record;
 mod set;
@@ -43,8 +45,9 @@ mod variables;
 pub use archive::{extract_zip, extract_zip_bytes};
 pub use enablement::ExtensionEnablement;
 pub use error::InstallError;
-pub use extension::{Extension, ExtensionError};
+pub use extension::{Extension, ExtensionError, read_hooks as hooks_in};
 pub use git::{is_git_address, without_credentials};
+pub use install::{FetchedExtension, SourceOptions, has_update, source, uninstall};
 pub use record::{InstallRecord, RECORD_FILE, SourceKind};
 pub use set::{ExtensionPlaces, ExtensionRules, ExtensionSet, SourceRules, extensions_folder};
 pub use templates::{ExtensionTemplate, TEMPLATES, create};

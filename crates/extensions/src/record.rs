@@ -100,7 +100,8 @@ impl InstallRecord {
     /// For a file that cannot be written.
     pub fn write(&self, folder: &Path) -> pollux_fs::Result<()> {
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        let options = WriteOptions { create_parents: true, ..WriteOptions::default() };
+        // An address may contain credentials.
+        let options = WriteOptions { create_parents: true, ..WriteOptions::private() };
         pollux_fs::write_atomic(&folder.join(RECORD_FILE), text.as_bytes(), &options).map(drop)
     }
 

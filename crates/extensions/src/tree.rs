@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_fs::EntryKind;
+use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::error::InstallError;
@@ -13,7 +14,8 @@ const MAX_ENTRIES: usize = 5000;
 const MAX_BYTES: u64 = 256 << 20;
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 32;
-/// Folder that is not copied: it is the history of the source, with hooks that Git would run.
+/// Folder with the history of the source. It is copied only if Pollux has just cloned it: another
+/// one may have hooks that Git would run.
 const HISTORY: &str = ".git";
 
 /// Copies a folder to `to`, which is replaced if it exists. Whatever fails, `to` is either as it
@@ -23,13 +25,45 @@ const HISTORY: &str = ".git";
 /// [`InstallError::Folder`] for a folder that is too large, or that contains links to places
 /// outside of it, or special files.
 pub(crate) fn install(from: &Path, to: &Path) -> Result<(), InstallError> {
+    install_as(from, to, false, &|_| Ok(()))
+}
+
+/// Copies a folder like [`install`], with its history if this is wanted. `finish` completes the
+/// copy before it is put in place.
+pub(crate) fn install_as(
+    from: &Path,
+    to: &Path,
+    with_history: bool,
+    finish: &dyn Fn(&Path) -> pollux_fs::Result<()>,
+) -> Result<(), InstallError> {
     check(from)?;
+    place(to, &|new| copy(from, new, with_history).and_then(|()| finish(new)))
+}
+
+/// Puts a folder in the place of `to` that has only what `finish` writes into it.
+pub(crate) fn install_empty(
+    to: &Path,
+    finish: &dyn Fn(&Path) -> pollux_fs::Result<()>,
+) -> Result<(), InstallError> {
+    place(to, &|new| pollux_fs::create_directories(new).and_then(|()| finish(new)))
+}
+
+/// Puts a new folder, which `fill` creates, in the place of `to` in one step.
+fn place(to: &Path, fill: &dyn Fn(&Path) -> pollux_fs::Result<()>) -> Result<(), InstallError> {
     let new = beside(to)?;
-    let placed = copy(from, &new).and_then(|()| pollux_fs::replace_tree(&new, to));
+    let placed = fill(&new).and_then(|()| pollux_fs::replace_tree(&new, to));
     if placed.is_err() {
         drop(pollux_fs::remove_tree(&new));
     }
     Ok(placed?)
+}
+
+/// Creates a temporary folder that only the user can read.
+pub(crate) fn temporary(prefix: &str) -> Result<TempDir, InstallError> {
+    let created = tempfile::Builder::new().prefix(prefix).tempdir();
+    created.map_err(|error| {
+        InstallError::folder(&std::env::temp_dir(), format!("no temporary folder: {error}"))
+    })
 }
 
 /// Puts a link to a folder in the place of `to`.
@@ -46,7 +80,12 @@ pub(crate) fn link(from: &Path, to: &Path) -> Result<(), InstallError> {
 /// Removes a folder, or a link to a folder, but not what the link leads to.
 pub(crate) fn remove(path: &Path) -> Result<(), InstallError> {
     match pollux_fs::link_info(path)?.kind {
-        EntryKind::Directory => pollux_fs::remove_tree(path)?,
+        // Half of a folder must not remain under its name, even if the process is killed.
+        EntryKind::Directory => {
+            let aside = beside(path)?;
+            pollux_fs::rename(path, &aside)?;
+            pollux_fs::remove_tree(&aside)?;
+        }
         _ => pollux_fs::remove_file(path)?,
     }
     Ok(())
@@ -59,10 +98,13 @@ fn beside(path: &Path) -> Result<PathBuf, InstallError> {
     Ok(parent.join(format!(".new-{}", Uuid::new_v4())))
 }
 
-fn copy(from: &Path, to: &Path) -> pollux_fs::Result<()> {
+fn copy(from: &Path, to: &Path, with_history: bool) -> pollux_fs::Result<()> {
     pollux_fs::create_directories(to)?;
     for entry in pollux_fs::list_directory(from)? {
-        let Some(name) = entry.path.file_name().filter(|name| *name != HISTORY) else { continue };
+        let Some(name) = entry.path.file_name() else { continue };
+        if !with_history && name == HISTORY {
+            continue;
+        }
         pollux_fs::copy_entry(&entry, &to.join(name))?;
     }
     Ok(())

@@ -14,16 +14,21 @@ use crate::arguments::{ExtensionsArguments, ExtensionsVerb, scope_name};
 use crate::exit::Failure;
 use crate::inspection::set_up_silently;
 use crate::process::Process;
+use crate::signals::Signals;
 use crate::stderr::stderr_line;
 
+mod configure;
+mod consent;
+mod install;
 mod list;
 
+use install::{Asks, Wanted};
 pub(crate) use list::names;
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
-pub(crate) fn answer(process: &Process, arguments: &ExtensionsArguments) -> (String, u8) {
-    match run(process, &arguments.verb) {
-        Ok(text) => (harmless(&text).into_owned(), 0),
+pub(crate) async fn answer(process: &Process, arguments: &ExtensionsArguments) -> (String, u8) {
+    match until_signal(process, &arguments.verb).await {
+        Ok((text, code)) => (harmless(&text).into_owned(), code),
         Err(failure) => {
             stderr_line(&failure.message);
             (String::new(), failure.exit_code(false))
@@ -31,28 +36,47 @@ pub(crate) fn answer(process: &Process, arguments: &ExtensionsArguments) -> (Str
     }
 }
 
-fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure> {
+/// Runs a verb to its end, or until a signal. Copies of sources are removed in both cases.
+async fn until_signal(process: &Process, verb: &ExtensionsVerb) -> Result<(String, u8), Failure> {
+    let mut signals = Signals::listen()
+        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
+    tokio::select! {
+        biased;
+        code = signals.next() => Ok((String::new(), u8::try_from(code).unwrap_or(u8::MAX))),
+        text = run(process, verb) => Ok((text?, 0)),
+    }
+}
+
+async fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure> {
     match verb {
+        ExtensionsVerb::Install(arguments) => {
+            let setup = set_up(process, arguments.debug)?;
+            let asks = Asks { consent: !arguments.consent, settings: !arguments.skip_settings };
+            Wanted { process, setup: &setup, asks }.install(arguments).await.map(no_output)
+        }
+        ExtensionsVerb::Link { path, consent, debug } => {
+            let setup = set_up(process, *debug)?;
+            let folder = absolute(process, path)?;
+            let asks = Asks { consent: !consent, settings: true };
+            Wanted { process, setup: &setup, asks }.link(&folder).await.map(no_output)
+        }
+        ExtensionsVerb::Uninstall { names, all, debug } => {
+            install::uninstall(&set_up(process, *debug)?, names, *all).map(no_output)
+        }
+        ExtensionsVerb::Update { extension, all, debug } => {
+            update(process, extension.as_deref(), *all, *debug).await
+        }
+        ExtensionsVerb::Config { extension, setting, scope, debug } => {
+            let setup = set_up(process, *debug)?;
+            let (name, setting) = (extension.as_deref(), setting.as_deref());
+            configure::configure(&setup, name, setting, *scope).await.map(no_output)
+        }
         ExtensionsVerb::List { output_format: as_json, debug } => {
             let setup = set_up(process, *debug)?;
             Ok(list::list(&setup, *as_json))
         }
         ExtensionsVerb::Enable { extension, scope, debug } => {
-            let setup = set_up(process, *debug)?;
-            // Gemini CLI has this exit code here, and another one for `disable`.
-            let extension =
-                installed(&setup, extension).map_err(|error| Failure::config(error.message))?;
-            let to = scope.unwrap_or(FileScope::User);
-            switch(&setup).enable(extension, to).map_err(Failure::general)?;
-            let place = match scope {
-                Some(scope) => format!("for scope \"{}\"", scope_name(*scope)),
-                None => "in all scopes".to_owned(),
-            };
-            stderr_line(&format!(
-                "Extension \"{}\" successfully enabled {place}.",
-                extension.name()
-            ));
-            Ok(String::new())
+            enable(&set_up(process, *debug)?, extension, *scope).map(no_output)
         }
         ExtensionsVerb::Disable { extension, scope, debug } => {
             let setup = set_up(process, *debug)?;
@@ -68,6 +92,47 @@ fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure> {
         ExtensionsVerb::New { path, template, .. } => new(process, path, *template),
         ExtensionsVerb::Validate { path, .. } => validate(process, path),
     }
+}
+
+/// Returns the text for standard output of a verb that only writes messages.
+fn no_output((): ()) -> String {
+    String::new()
+}
+
+fn enable(setup: &Setup, name: &str, scope: Option<FileScope>) -> Result<(), Failure> {
+    // Gemini CLI has this exit code here, and another one for `disable`.
+    let extension = installed(setup, name).map_err(|error| Failure::config(error.message))?;
+    let to = scope.unwrap_or(FileScope::User);
+    switch(setup).enable(extension, to).map_err(Failure::general)?;
+    let place = match scope {
+        Some(scope) => format!("for scope \"{}\"", scope_name(scope)),
+        None => "in all scopes".to_owned(),
+    };
+    stderr_line(&format!("Extension \"{}\" successfully enabled {place}.", extension.name()));
+    Ok(())
+}
+
+async fn update(
+    process: &Process,
+    name: Option<&str>,
+    all: bool,
+    debug: bool,
+) -> Result<String, Failure> {
+    let setup = set_up(process, debug)?;
+    let asks = Asks { consent: true, settings: true };
+    let wanted = Wanted { process, setup: &setup, asks };
+    if all {
+        return wanted.update_all().await.map(no_output);
+    }
+    let name =
+        name.ok_or_else(|| Failure::general("Either an extension name or --all must be provided"))?;
+    let Some(extension) = setup.extensions.get(name) else {
+        return Err(Failure::general(format!("Extension \"{name}\" not found.")));
+    };
+    if !wanted.update(extension).await? {
+        stderr_line(&format!("Extension \"{}\" is already up to date.", extension.name()));
+    }
+    Ok(String::new())
 }
 
 /// Reads the settings as a run in this folder has them, and reports extensions that are left out.

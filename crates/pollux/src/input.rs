@@ -14,9 +14,11 @@ use pollux_protocol::{
 use crate::exit::Failure;
 use crate::stderr::stderr_line;
 
+mod hidden;
 mod stdin;
 
-pub(crate) use stdin::line as line_of_stdin;
+pub(crate) use hidden::secret_of_stdin;
+pub(crate) use stdin::{is_terminal as stdin_is_terminal, line as line_of_stdin};
 
 /// Input of a run.
 #[derive(Debug, Clone)]

@@ -74,7 +74,7 @@ pub(crate) fn skills(process: Process, arguments: &SkillsArguments) -> ExitCode 
 /// Runs `extensions`: lists, installs or changes extensions.
 pub(crate) fn extensions(process: Process, arguments: &ExtensionsArguments) -> ExitCode {
     in_runtime(async move {
-        let (text, code) = crate::extensions::answer(&process, arguments);
+        let (text, code) = crate::extensions::answer(&process, arguments).await;
         print(&text, code).await
     })
 }

@@ -36,6 +36,7 @@ mod suite {
     mod environment_files;
     mod exit_codes;
     mod extensions;
+    mod extensions_install;
     mod formats;
     mod hooks;
     mod hooks_model;

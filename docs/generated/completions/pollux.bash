@@ -106,17 +106,32 @@ _pollux() {
             pollux__subcmd__config,unset)
                 cmd="pollux__subcmd__config__subcmd__unset"
                 ;;
+            pollux__subcmd__extensions,config)
+                cmd="pollux__subcmd__extensions__subcmd__config"
+                ;;
             pollux__subcmd__extensions,disable)
                 cmd="pollux__subcmd__extensions__subcmd__disable"
                 ;;
             pollux__subcmd__extensions,enable)
                 cmd="pollux__subcmd__extensions__subcmd__enable"
                 ;;
+            pollux__subcmd__extensions,install)
+                cmd="pollux__subcmd__extensions__subcmd__install"
+                ;;
+            pollux__subcmd__extensions,link)
+                cmd="pollux__subcmd__extensions__subcmd__link"
+                ;;
             pollux__subcmd__extensions,list)
                 cmd="pollux__subcmd__extensions__subcmd__list"
                 ;;
             pollux__subcmd__extensions,new)
                 cmd="pollux__subcmd__extensions__subcmd__new"
+                ;;
+            pollux__subcmd__extensions,uninstall)
+                cmd="pollux__subcmd__extensions__subcmd__uninstall"
+                ;;
+            pollux__subcmd__extensions,update)
+                cmd="pollux__subcmd__extensions__subcmd__update"
                 ;;
             pollux__subcmd__extensions,validate)
                 cmd="pollux__subcmd__extensions__subcmd__validate"
@@ -546,12 +561,30 @@ _pollux() {
             return 0
             ;;
         pollux__subcmd__extensions)
-            opts="-h --help list enable disable new validate"
+            opts="-h --help list install link uninstall update config enable disable new validate"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__config)
+            opts="-d -h --scope --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user workspace" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -595,6 +628,38 @@ _pollux() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        pollux__subcmd__extensions__subcmd__install)
+            opts="-d -h --ref --auto-update --pre-release --consent --skip-settings --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --ref)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__link)
+            opts="-d -h --consent --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         pollux__subcmd__extensions__subcmd__list)
             opts="-o -d -h --output-format --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -619,6 +684,34 @@ _pollux() {
             ;;
         pollux__subcmd__extensions__subcmd__new)
             opts="-d -h --debug --help custom-commands exclude-tools hooks mcp-server policies skills themes-example"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__uninstall)
+            opts="-d -h --all --debug --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        pollux__subcmd__extensions__subcmd__update)
+            opts="-d -h --all --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -68,8 +68,8 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('auth', 'auth', [CompletionResultType]::ParameterValue, 'Show which sign-in is used, and sign in to Google')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Show, change and explain settings')
             [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Check the connection, keys, servers and state, and name the culprit')
-            [CompletionResult]::new('extensions', 'extensions', [CompletionResultType]::ParameterValue, 'List, enable, disable, create and check extensions')
-            [CompletionResult]::new('extension', 'extension', [CompletionResultType]::ParameterValue, 'List, enable, disable, create and check extensions')
+            [CompletionResult]::new('extensions', 'extensions', [CompletionResultType]::ParameterValue, 'Install, list, update, configure and create extensions')
+            [CompletionResult]::new('extension', 'extension', [CompletionResultType]::ParameterValue, 'Install, list, update, configure and create extensions')
             [CompletionResult]::new('hooks', 'hooks', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Show and test the hooks, your programs that run at events of the agent')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Add, remove, show and test MCP servers, which give the model more tools; or be one (serve)')
@@ -197,6 +197,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the installed extensions')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install an extension from a Git repository or a folder')
+            [CompletionResult]::new('link', 'link', [CompletionResultType]::ParameterValue, 'Use the extension in a folder in place, with all later changes of it')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove installed or linked extensions')
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Replace extensions by the newest version of their sources')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Enter values for the settings of extensions')
             [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Use a disabled extension again')
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not use an extension')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Create an extension to begin with')
@@ -207,6 +212,11 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List the installed extensions')
+            [CompletionResult]::new('install', 'install', [CompletionResultType]::ParameterValue, 'Install an extension from a Git repository or a folder')
+            [CompletionResult]::new('link', 'link', [CompletionResultType]::ParameterValue, 'Use the extension in a folder in place, with all later changes of it')
+            [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove installed or linked extensions')
+            [CompletionResult]::new('update', 'update', [CompletionResultType]::ParameterValue, 'Replace extensions by the newest version of their sources')
+            [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Enter values for the settings of extensions')
             [CompletionResult]::new('enable', 'enable', [CompletionResultType]::ParameterValue, 'Use a disabled extension again')
             [CompletionResult]::new('disable', 'disable', [CompletionResultType]::ParameterValue, 'Do not use an extension')
             [CompletionResult]::new('new', 'new', [CompletionResultType]::ParameterValue, 'Create an extension to begin with')
@@ -225,6 +235,94 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         'pollux;extension;list' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the list')
             [CompletionResult]::new('--output-format', '--output-format', [CompletionResultType]::ParameterName, 'The form of the list')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;install' {
+            [CompletionResult]::new('--ref', '--ref', [CompletionResultType]::ParameterName, 'The branch, tag or commit')
+            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Update the extension when Gemini CLI starts')
+            [CompletionResult]::new('--pre-release', '--pre-release', [CompletionResultType]::ParameterName, 'Use releases that are not final, too')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
+            [CompletionResult]::new('--skip-settings', '--skip-settings', [CompletionResultType]::ParameterName, 'Do not ask for the values of settings')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;install' {
+            [CompletionResult]::new('--ref', '--ref', [CompletionResultType]::ParameterName, 'The branch, tag or commit')
+            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Update the extension when Gemini CLI starts')
+            [CompletionResult]::new('--pre-release', '--pre-release', [CompletionResultType]::ParameterName, 'Use releases that are not final, too')
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
+            [CompletionResult]::new('--skip-settings', '--skip-settings', [CompletionResultType]::ParameterName, 'Do not ask for the values of settings')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;link' {
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Link without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;link' {
+            [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Link without a question')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;uninstall' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All extensions')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;uninstall' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All extensions')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;update' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All extensions')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;update' {
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All extensions')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extensions;config' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For all folders (user), or for the current one')
+            [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print this help')
+            break
+        }
+        'pollux;extension;config' {
+            [CompletionResult]::new('--scope', '--scope', [CompletionResultType]::ParameterName, 'For all folders (user), or for the current one')
             [CompletionResult]::new('-d', '-d', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('--debug', '--debug', [CompletionResultType]::ParameterName, 'Verbose output on standard error')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print this help')

@@ -10,6 +10,7 @@ use super::skill::Skill;
 use crate::archive::extract_zip;
 use crate::error::InstallError;
 use crate::git;
+use crate::tree::temporary;
 
 /// Extension of archives.
 const ARCHIVE: &str = "skill";
@@ -69,12 +70,12 @@ impl SkillSource {
         let copy = match self {
             Self::Folder(root) => return Ok(FetchedSource { root: root.clone(), copy: None }),
             Self::Git(address) => {
-                let copy = temporary()?;
-                git::clone(address, copy.path(), environment).await?;
+                let copy = temporary(TEMPORARY)?;
+                git::clone(address, None, copy.path(), environment).await?;
                 copy
             }
             Self::Archive(archive) => {
-                let copy = temporary()?;
+                let copy = temporary(TEMPORARY)?;
                 let (from, to) = (archive.clone(), copy.path().to_owned());
                 let extracted = tokio::task::spawn_blocking(move || extract_zip(&from, &to));
                 let failed = |error: tokio::task::JoinError| error.to_string();
@@ -131,12 +132,4 @@ impl FetchedSource {
         }
         Ok(FetchedSkills { root, skills, _copy: self.copy })
     }
-}
-
-/// Creates a temporary folder that only the user can read.
-fn temporary() -> Result<TempDir, InstallError> {
-    let created = tempfile::Builder::new().prefix(TEMPORARY).tempdir();
-    created.map_err(|error| {
-        InstallError::folder(&std::env::temp_dir(), format!("no temporary folder: {error}"))
-    })
 }

@@ -5,7 +5,7 @@ use clap::{ArgAction, Args, Subcommand};
 use pollux_config::FileScope;
 use pollux_extensions::{ExtensionTemplate, TEMPLATES};
 
-/// List, enable, disable, create and check extensions
+/// Install, list, update, configure and create extensions
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(visible_alias = "extension")]
 pub(crate) struct ExtensionsArguments {
@@ -24,6 +24,59 @@ pub(crate) enum ExtensionsVerb {
             value_name = "FORMAT", value_parser = format(), default_value = TEXT
         )]
         output_format: bool,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Install an extension from a Git repository or a folder
+    Install(InstallArguments),
+    /// Use the extension in a folder in place, with all later changes of it
+    Link {
+        /// The folder
+        #[arg(value_name = "PATH")]
+        path: String,
+        /// Link without a question
+        #[arg(long)]
+        consent: bool,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Remove installed or linked extensions
+    Uninstall {
+        /// The extensions, by name or source
+        #[arg(value_name = "NAMES")]
+        names: Vec<String>,
+        /// All extensions
+        #[arg(long)]
+        all: bool,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Replace extensions by the newest version of their sources
+    Update {
+        /// The extension
+        #[arg(value_name = "NAME", conflicts_with = "all")]
+        extension: Option<String>,
+        /// All extensions
+        #[arg(long)]
+        all: bool,
+        /// Verbose output on standard error
+        #[arg(short, long)]
+        debug: bool,
+    },
+    /// Enter values for the settings of extensions
+    Config {
+        /// The extension; otherwise all
+        #[arg(value_name = "NAME")]
+        extension: Option<String>,
+        /// The setting, by name or variable; otherwise all
+        #[arg(value_name = "SETTING")]
+        setting: Option<String>,
+        /// For all folders (user), or for the current one
+        #[arg(long, value_name = "SCOPE", value_parser = scope(), default_value = USER)]
+        scope: FileScope,
         /// Verbose output on standard error
         #[arg(short, long)]
         debug: bool,
@@ -73,6 +126,33 @@ pub(crate) enum ExtensionsVerb {
         #[arg(short, long)]
         debug: bool,
     },
+}
+
+/// Arguments of `extensions install`.
+#[derive(Debug, Clone, PartialEq, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each one is a flag")]
+pub(crate) struct InstallArguments {
+    /// The address of the repository (https://, git@, ssh://, github:), or the path
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: String,
+    /// The branch, tag or commit
+    #[arg(long = "ref", value_name = "REF")]
+    pub(crate) reference: Option<String>,
+    /// Update the extension when Gemini CLI starts
+    #[arg(long)]
+    pub(crate) auto_update: bool,
+    /// Use releases that are not final, too
+    #[arg(long)]
+    pub(crate) pre_release: bool,
+    /// Install without a question
+    #[arg(long)]
+    pub(crate) consent: bool,
+    /// Do not ask for the values of settings
+    #[arg(long)]
+    pub(crate) skip_settings: bool,
+    /// Verbose output on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
 }
 
 const TEXT: &str = "text";
@@ -134,6 +214,28 @@ mod tests {
             (
                 "disable a-b",
                 ExtensionsVerb::Disable { extension: name(), scope: FileScope::User, debug },
+            ),
+            (
+                "uninstall a b",
+                ExtensionsVerb::Uninstall {
+                    names: vec!["a".to_owned(), "b".to_owned()],
+                    all: false,
+                    debug,
+                },
+            ),
+            ("update --all", ExtensionsVerb::Update { extension: None, all: true, debug }),
+            ("link a-b", ExtensionsVerb::Link { path: name(), consent: false, debug }),
+            (
+                "install a-b --ref v1 --consent",
+                ExtensionsVerb::Install(InstallArguments {
+                    source: name(),
+                    reference: Some("v1".to_owned()),
+                    auto_update: false,
+                    pre_release: false,
+                    consent: true,
+                    skip_settings: false,
+                    debug,
+                }),
             ),
             ("validate a-b", ExtensionsVerb::Validate { path: name(), debug }),
             ("new a-b", ExtensionsVerb::New { path: name(), template: None, debug }),

@@ -3,7 +3,7 @@
 use pollux_config::consent::digest;
 use pollux_config::{FileScope, skills};
 use pollux_extensions::skills::{Skill, SkillOwner};
-use pollux_extensions::{Extension, ExtensionSetting, ValueScope};
+use pollux_extensions::{Extension, ExtensionSetting, ValueScope, without_credentials};
 use pollux_host::Setup;
 use pollux_protocol::plain_text::visible;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,11 @@ fn entry(setup: &Setup, extension: &Extension) -> String {
     line(format!("name: {}", digest(name.as_bytes())));
     line(format!("Path: {}", extension.folder.display()));
     if let Some(record) = &extension.record {
-        line(format!("Source: {} (Type: {})", visible(&record.source), record.kind.as_str()));
+        line(format!(
+            "Source: {} (Type: {})",
+            visible(&without_credentials(&record.source)),
+            record.kind.as_str()
+        ));
         let reference = record.reference.iter().map(|reference| format!("Ref: {reference}"));
         let tag = record.release_tag.iter().map(|tag| format!("Release tag: {tag}"));
         reference.chain(tag).for_each(&mut line);

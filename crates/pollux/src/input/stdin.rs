@@ -5,7 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads the input of a headless run")]
 
-use std::io::{self, BufRead as _, Read};
+use std::io::{self, BufRead as _, IsTerminal as _, Read};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -63,6 +63,11 @@ pub(crate) async fn line() -> Option<String> {
         }
     });
     receiver.await.ok().filter(|line| !line.is_empty())
+}
+
+/// Returns true if a user may type at standard input.
+pub(crate) fn is_terminal() -> bool {
+    io::stdin().is_terminal()
 }
 
 /// Returns the warning for a text that was truncated.

@@ -229,6 +229,8 @@ impl Desk {
         home.project_file("ci.toml", "");
         let skill = "---\nname: pdf\ndescription: Fills forms\n---\nFill them.\n";
         home.project_file("my-skills/pdf/SKILL.md", skill);
+        let extension = r#"{"name": "acme-tools", "version": "1.2.0"}"#;
+        home.project_file("acme-tools/gemini-extension.json", extension);
         home.project_file(".claude/settings.json", "{\"hooks\": {}}");
         Self { home, server }
     }

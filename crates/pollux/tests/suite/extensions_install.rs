@@ -1,0 +1,304 @@
+//! Installation, update, configuration and removal of extensions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pollux_testkit::reply;
+use pretty_assertions::assert_eq;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::stage::{Stage, texts};
+
+/// Writes an extension into a folder of the home.
+fn source(stage: &Stage, name: &str, version: &str) -> PathBuf {
+    let folder = stage.home.root().join("sources").join(name);
+    fs::create_dir_all(folder.join("commands")).unwrap();
+    let manifest = json!({
+        "name": name, "version": version, "contextFileName": "X.md",
+        "mcpServers": {"s": {"command": "node", "args": ["${extensionPath}/s.js"]}},
+        "settings": [
+            {"name": "Region", "description": "The region", "envVar": "X_REGION"},
+            {"name": "Token", "description": "The token", "envVar": "X_TOKEN", "sensitive": true}
+        ]
+    });
+    fs::write(folder.join("gemini-extension.json"), manifest.to_string()).unwrap();
+    fs::write(folder.join("X.md"), format!("Version {version}.")).unwrap();
+    fs::write(folder.join("commands/do.toml"), "prompt = 'Do it.'").unwrap();
+    folder
+}
+
+/// Installs an extension from a folder, and returns its place.
+fn install(stage: &Stage, folder: &Path) -> PathBuf {
+    extensions(stage, 0, "", &["install", &folder.display().to_string(), "--consent"]);
+    stage.home.gemini().join("extensions/x")
+}
+
+fn run(stage: &Stage, prompt: &str) {
+    stage.server.stream(reply().text("ok"));
+    stage.pollux(&["-p", prompt]).run().assert_code(0);
+}
+
+fn extensions(stage: &Stage, code: i32, input: &str, arguments: &[&str]) -> String {
+    let run = stage.alone().args(["extensions"]).args(arguments).stdin(input).run();
+    run.assert_code(code);
+    run.stderr_text()
+}
+
+#[test]
+fn an_extension_is_installed_configured_updated_and_removed() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let path = folder.display().to_string();
+    let said = extensions(&stage, 1, "n\n", &["install", &path]);
+    let home = stage.home.gemini().join("extensions/x");
+    for line in [
+        "Installing extension \"x\".".to_owned(),
+        format!("  * s (local): node {}/s.js", home.display()),
+        "gemini.md context using X.md".to_owned(),
+        "  * /do".to_owned(),
+        "  * Token (X_TOKEN): The token".to_owned(),
+        "Installation cancelled for \"x\".".to_owned(),
+    ] {
+        assert!(said.contains(&line), "{line}: {said}");
+    }
+    assert!(!home.exists());
+    // Nobody answers.
+    extensions(&stage, 1, "", &["install", &path]);
+    assert!(!home.exists());
+    let said = extensions(&stage, 0, "y\n", &["install", &path]);
+    assert!(
+        said.contains("Extension \"x\" has missing settings: Region, Token. Please run"),
+        "{said}"
+    );
+    assert!(said.ends_with("Extension \"x\" installed successfully and enabled.\n"), "{said}");
+    let record = fs::read_to_string(home.join(".gemini-extension-install.json")).unwrap();
+    assert_eq!(record, format!("{{\n  \"source\": \"{path}\",\n  \"type\": \"local\"\n}}"));
+    let said = extensions(&stage, 1, "", &["install", &path, "--consent"]);
+    assert!(
+        said.ends_with("Extension \"x\" is already installed. Please uninstall it first.\n"),
+        "{said}"
+    );
+    run(&stage, "/do");
+    assert!(
+        texts(&stage.server.last_request().contents()[0]).join("\n").contains("Version 1.0.0.")
+    );
+}
+
+#[test]
+fn values_are_kept_where_they_belong() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let home = install(&stage, &folder);
+    extensions(&stage, 0, "eu\n", &["config", "x", "X_REGION"]);
+    extensions(&stage, 0, "hidden-token\n", &["config", "x", "Token"]);
+    assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "X_REGION=eu\n");
+    for entry in fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&entry).unwrap_or_default();
+        assert!(!text.contains("hidden-token"), "{}", entry.display());
+    }
+    let listed = stage.alone().args(["extensions", "list"]).run().stdout_text();
+    assert!(listed.contains("  Token: *** (User - "), "{listed}");
+    source(&stage, "x", "1.1.0");
+    extensions(&stage, 0, "", &["update", "x"]);
+    assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "X_REGION=eu\n");
+    extensions(&stage, 1, "", &["config", "x", "nosuch"]);
+    // Nothing is typed: nothing changes. An empty line removes the value.
+    extensions(&stage, 1, "", &["config", "x", "Region"]);
+    assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "X_REGION=eu\n");
+    extensions(&stage, 0, "\n", &["config", "x", "Region"]);
+    assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "");
+}
+
+#[test]
+fn an_update_asks_only_about_what_is_new() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let path = folder.display().to_string();
+    let home = install(&stage, &folder);
+    assert_eq!(
+        extensions(&stage, 0, "", &["update", "x"]),
+        "Extension \"x\" is already up to date.\n"
+    );
+    source(&stage, "x", "1.1.0");
+    let said = extensions(&stage, 0, "", &["update", "--all"]);
+    // Nothing new is brought, so nothing is asked.
+    assert!(!said.contains("third-party"), "{said}");
+    assert!(said.ends_with("Extension \"x\" successfully updated: 1.0.0 → 1.1.0.\n"), "{said}");
+    source(&stage, "x", "1.2.0");
+    fs::write(folder.join("commands/more.toml"), "prompt = ''").unwrap();
+    let said = extensions(&stage, 1, "n\n", &["update", "x"]);
+    assert!(
+        said.contains("  * /more") && said.ends_with("Installation cancelled for \"x\".\n"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(home.join("X.md")).unwrap(), "Version 1.1.0.");
+    let said = extensions(&stage, 1, "", &["uninstall", "nosuch", &path]);
+    assert!(said.contains("Failed to uninstall \"nosuch\": Extension not found.\n"), "{said}");
+    assert!(
+        said.contains("Extension \"x\" successfully uninstalled.\n") && !home.exists(),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_update_that_is_killed_leaves_a_whole_extension() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "0.0.0");
+    let home = install(&stage, &folder);
+    source(&stage, "x", "0.0.1");
+    let whole = stage.alone().args(["extensions", "update", "x"]).run().duration;
+    source(&stage, "x", "0.0.0");
+    extensions(&stage, 0, "", &["update", "x"]);
+    let mut kills = 0;
+    for round in 1..=12_u32 {
+        source(&stage, "x", &format!("{round}.0.0"));
+        for number in 0..300 {
+            fs::write(folder.join(format!("file{number}")), round.to_string()).unwrap();
+        }
+        let child = stage.alone().args(["extensions", "update", "x"]).spawn();
+        std::thread::sleep(whole * round / 12);
+        child.signal(Signal::KILL);
+        let is_killed = child.wait().code.is_none();
+        kills += u32::from(is_killed);
+        let version = fs::read_to_string(home.join("X.md")).unwrap();
+        let number = version.trim_start_matches("Version ").trim_end_matches(".0.0.").to_owned();
+        let files: Vec<String> = (0..300)
+            .map(|number| {
+                fs::read_to_string(home.join(format!("file{number}"))).unwrap_or_default()
+            })
+            .collect();
+        let is_whole = |file: &String| *file == number || (number == "0" && file.is_empty());
+        assert!(files.iter().all(is_whole), "round {round}: {version}");
+        assert!(home.join(".gemini-extension-install.json").exists());
+        let listed = stage.alone().args(["extensions", "list"]).run();
+        assert!(listed.stdout_text().starts_with("✓ x ("), "{}", listed.report());
+    }
+    assert!(kills > 2, "only {kills} updates were killed");
+    extensions(&stage, 0, "", &["update", "x"]);
+}
+
+const ADDRESS: &str = "https://u:secret@extensions.example/o/r";
+
+/// Runs Git in a folder.
+fn git(folder: &Path, arguments: &[&str]) {
+    let user = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    let mut git = std::process::Command::new("git");
+    let status = git.current_dir(folder).args(user).args(arguments).status().unwrap();
+    assert!(status.success(), "{arguments:?}");
+}
+
+fn commit(origin: &Path) {
+    git(origin, &["add", "."]);
+    git(origin, &["commit", "-qm", "x"]);
+}
+
+/// Runs a verb for which the repository in `origin` has the address [`ADDRESS`].
+fn with_repository(stage: &Stage, origin: &Path, code: i32, arguments: &[&str]) -> String {
+    let run = stage
+        .alone()
+        .args(["extensions"])
+        .args(arguments)
+        .env("GIT_CONFIG_COUNT", "2")
+        .env("GIT_CONFIG_KEY_0", format!("url.{}.insteadOf", origin.display()))
+        .env("GIT_CONFIG_VALUE_0", ADDRESS)
+        .env("GIT_CONFIG_KEY_1", "protocol.file.allow")
+        .env("GIT_CONFIG_VALUE_1", "always")
+        .run();
+    run.assert_code(code);
+    run.stderr_text() + &run.stdout_text()
+}
+
+#[test]
+fn a_repository_is_installed_and_updated() {
+    let stage = Stage::new();
+    let origin = source(&stage, "x", "1.0.0");
+    git(&origin, &["init", "-q"]);
+    commit(&origin);
+    git(&origin, &["tag", "-a", "v1", "-m", "First"]);
+    let program = |arguments: &[&str]| with_repository(&stage, &origin, 0, arguments);
+    let said = program(&["install", ADDRESS, "--consent"]);
+    assert!(said.starts_with("Cloning https://***@extensions.example/o/r...\n"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
+    let home = stage.home.gemini().join("extensions/x");
+    let record = || {
+        let text = fs::read_to_string(home.join(".gemini-extension-install.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    assert_eq!(record(), json!({"source": ADDRESS, "type": "git"}));
+    let listed = program(&["list"]);
+    assert!(listed.contains("Source: https://***@extensions.example/o/r (Type: git)"), "{listed}");
+    let current = "Extension \"x\" is already up to date.\n";
+    assert_eq!(program(&["update", "x"]), current);
+    source(&stage, "x", "2.0.0");
+    commit(&origin);
+    assert!(program(&["update", "x"]).ends_with("updated: 1.0.0 → 2.0.0.\n"));
+    assert_eq!(program(&["update", "x"]), current);
+    program(&["uninstall", ADDRESS]);
+    assert!(!home.exists());
+    program(&["install", ADDRESS, "--ref", "v1", "--auto-update", "--consent"]);
+    let expected = json!({"source": ADDRESS, "type": "git", "ref": "v1", "autoUpdate": true});
+    assert_eq!(record(), expected);
+    assert_eq!(fs::read_to_string(home.join("X.md")).unwrap(), "Version 1.0.0.");
+    assert_eq!(program(&["update", "x"]), current);
+}
+
+#[test]
+fn settings_and_options_in_disguise_prevent_an_installation() {
+    let stage = Stage::new();
+    let origin = source(&stage, "x", "1.0.0");
+    git(&origin, &["init", "-q"]);
+    commit(&origin);
+    let refused = |arguments: &[&str]| {
+        let said = with_repository(&stage, &origin, 1, &[arguments, &["--consent"]].concat());
+        assert!(!stage.home.gemini().join("extensions/x").exists(), "{arguments:?}");
+        said
+    };
+    for address in ["git@-oProxyCommand=touch:x", "ssh://-oProxyCommand=x/r", "sso://h/r"] {
+        let said = refused(&["install", address]);
+        assert!(said.contains(&format!("Cannot clone {address}: ")), "{said}");
+    }
+    assert_eq!(refused(&["install", "ext::sh -c touch"]), "Install source not found.\n");
+    let said = refused(&["install", ADDRESS, "--ref=--upload-pack=x"]);
+    assert!(said.contains("the name of the branch, tag or commit is not valid"), "{said}");
+    let path = origin.display().to_string();
+    let said = refused(&["install", &path, "--ref=v1"]);
+    assert_eq!(said, "--ref and --auto-update are not applicable for local extensions.\n");
+    let settings = |settings: Value| stage.home.settings(&json!({"security": settings}));
+    settings(json!({"blockGitExtensions": true}));
+    let blocked =
+        "Installing extensions from remote sources is disallowed by your current settings.";
+    assert_eq!(refused(&["install", ADDRESS]), format!("{blocked}\n"));
+    settings(json!({"allowedExtensions": ["^/trusted/"]}));
+    let said = refused(&["install", &path]);
+    assert!(
+        said.contains("is not allowed by the \"allowedExtensions\" security setting"),
+        "{said}"
+    );
+    settings(json!({"allowedExtensions": ["^https://.*@extensions[.]example/"]}));
+    with_repository(&stage, &origin, 0, &["install", ADDRESS, "--consent"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_special_files_of_a_source_are_refused() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("out")).unwrap();
+    let path = folder.display().to_string();
+    let said = extensions(&stage, 1, "", &["install", &path, "--consent"]);
+    assert!(said.contains("is a link to a place outside of it"), "{said}");
+    assert!(!stage.home.gemini().join("extensions/x").exists());
+    // In place, it is the user's own folder.
+    let said = extensions(&stage, 0, "", &["link", &path, "--consent"]);
+    assert!(said.ends_with("Extension \"x\" linked successfully and enabled.\n"), "{said}");
+    run(&stage, "/do");
+    let said = extensions(&stage, 1, "", &["update", "x"]);
+    assert_eq!(said, "Extension x is linked so does not need to be updated\n");
+    extensions(&stage, 0, "", &["uninstall", "--all"]);
+    assert!(folder.join("X.md").exists());
+    assert_eq!(
+        extensions(&stage, 0, "", &["uninstall", "--all"]),
+        "No extensions currently installed.\n"
+    );
+}
