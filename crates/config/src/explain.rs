@@ -439,8 +439,6 @@ fn remarks(loaded: &Loaded, setting: &Setting) -> Vec<String> {
     if setting.scope == schema::SettingScope::NotProject {
         notes.push("This key is ignored in a project's own file.".to_owned());
     }
-    if !setting.acted_on {
-        notes.push("This setting has no effect in this version of Pollux.".to_owned());
-    }
+    notes.extend(setting.without_effect().map(str::to_owned));
     notes
 }

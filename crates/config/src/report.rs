@@ -142,7 +142,7 @@ fn not_in_effect(
                 RemarkKind::NotHonoured("you have not approved it for this folder")
             }
             SettingScope::NotProject | SettingScope::Any if !setting.acted_on => {
-                RemarkKind::NotActedOn
+                setting.needless.map_or(RemarkKind::NotActedOn, RemarkKind::NotHonoured)
             }
             SettingScope::NotProject | SettingScope::Any => return None,
         };

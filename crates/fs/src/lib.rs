@@ -32,6 +32,7 @@ mod held;
 mod kind;
 mod lock;
 mod log;
+mod own_memory;
 mod paths;
 mod real;
 mod rules;
@@ -63,6 +64,7 @@ pub use glob::{GlobMatch, GlobOptions, GlobResult, RECENT, glob, sort_by_recency
 pub use kind::{FileKind, HEAD_BYTES, detect, is_binary};
 pub use lock::{DirLock, STALE_AFTER};
 pub use log::AppendLog;
+pub use own_memory::memory_in_use;
 pub use paths::{RealPaths, absolute, real_path, relative_path, shorten};
 pub use real::RealPath;
 pub use rules::{IgnoreOptions, IgnorePatterns, IgnoreRules};

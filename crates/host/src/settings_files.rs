@@ -174,8 +174,12 @@ impl SettingsFiles {
             };
             notes.push(format!("{by} has the value {value}, which is in effect."));
         }
-        if explanation.setting.is_some_and(|setting| !setting.acted_on) {
-            notes.push(format!("{key} has no effect in this version of Pollux."));
+        match explanation.setting.filter(|setting| !setting.acted_on) {
+            Some(schema::Setting { needless: Some(reason), .. }) => {
+                notes.push(format!("{key} has no effect: {reason}"));
+            }
+            Some(_) => notes.push(format!("{key} has no effect in this version of Pollux.")),
+            None => {}
         }
         (explanation.value.map(|value| masked(key, &value)), notes)
     }

@@ -21,6 +21,7 @@ mod editor;
 mod end;
 mod event_loop;
 mod external_editor;
+mod git_branch;
 mod keys;
 mod live_lines;
 pub mod narration;
@@ -50,6 +51,7 @@ pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
 pub use end::{ConversationEnd, TerminalSignal};
 pub use event_loop::{Awaited, Interaction, Unsent};
 pub use external_editor::{EditProposal, FilePlace, HAS_EDITOR, Workbench};
+pub use git_branch::git_branch;
 pub use keys::{
     BACKGROUND_QUERY, InputMode, KEY_COMMANDS, KeyCode, KeyCommand, KeyDecoder, KeyMap, KeyPress,
     KeyProtocol, KeySignal, SIGNAL_KEYS, Stroke, TerminalReport,
@@ -57,6 +59,7 @@ pub use keys::{
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use pollux_config::KeyBinding;
+pub use pollux_fs::memory_in_use;
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use resumed::{LastMessages, resumed_lines, resumed_state_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};

@@ -26,6 +26,8 @@ pub(super) const MARK_PASTES: &[u8] = b"\x1b[?2004h";
 /// Sequence that switches off these marks.
 pub(super) const NO_MARKS: &[u8] = b"\x1b[?2004l";
 
+/// Sequence that switches off reports of the focus, which a frontend may have switched on.
+const NO_FOCUS_REPORTS: &[u8] = b"\x1b[?1004l";
 /// Sequence that shows the terminal's own text again, with the cursor where it was.
 const LEAVE_FULL_SCREEN: &[u8] = b"\x1b[?1049l";
 /// The same without a move of the cursor, which is harmless if the terminal shows its own text.
@@ -97,6 +99,7 @@ impl Drop for Modes {
         self.suspend();
         if self.raw && std::thread::panicking() {
             modes::print(NO_MARKS);
+            modes::print(NO_FOCUS_REPORTS);
             modes::print(ERASE_INPUT);
         }
         panics::print();
@@ -107,6 +110,7 @@ impl Drop for Modes {
 pub(super) fn repair() {
     if modes::repair() {
         modes::print(NO_MARKS);
+        modes::print(NO_FOCUS_REPORTS);
         modes::print(END_UPDATE);
         modes::print(END_PROTOCOLS);
         modes::print(END_FULL_SCREEN);

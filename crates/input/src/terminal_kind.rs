@@ -32,6 +32,8 @@ pub struct TerminalKind {
     pub multiplexer: Option<Multiplexer>,
     /// Name of the terminal (`TERM_PROGRAM`, otherwise `TERM`), in lower case.
     pub name: String,
+    /// Title of the window that the user wants (`CLI_TITLE`), in place of the folder.
+    pub title: Option<String>,
     /// True for the console of Linux, which shows some unknown sequences as text.
     pub is_console: bool,
 }
@@ -71,7 +73,8 @@ impl TerminalKind {
             _ if term.contains("256color") => ColourDepth::Indexed,
             _ => ColourDepth::Sixteen,
         };
-        Self { depth, multiplexer, name, is_console: term == "linux" }
+        let title = variable(names::CLI_TITLE).filter(|title| !title.trim().is_empty());
+        Self { depth, multiplexer, name, title, is_console: term == "linux" }
     }
 
     /// Returns a sequence (`ESC ]` ... `BEL`) in the form in which it reaches the terminal through

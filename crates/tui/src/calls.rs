@@ -18,12 +18,27 @@ use crate::tail::OutputTail;
 
 /// Indent of the rows below a call.
 const INDENT: usize = 4;
-/// Maximum number of rows of a change.
-const CHANGE_ROWS: usize = 15;
-/// Maximum number of output lines of a command that has ended.
-const COMMAND_LINES: usize = 10;
-/// Maximum number of lines of another result.
-const RESULT_LINES: usize = 6;
+/// Limits on the rows below a call that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CallLimits {
+    /// Maximum number of rows of a change.
+    change: usize,
+    /// Maximum number of output lines of a command.
+    command: usize,
+    /// Maximum number of lines of another result.
+    result: usize,
+}
+
+impl CallLimits {
+    /// Returns the limits for short results, or for long ones.
+    pub(crate) fn new(is_compact: bool) -> Self {
+        if is_compact {
+            Self { change: 15, command: 10, result: 6 }
+        } else {
+            Self { change: 200, command: 200, result: 200 }
+        }
+    }
+}
 
 /// The calls that have not ended, in the order of the request.
 #[derive(Debug, Default)]
@@ -106,13 +121,18 @@ impl LiveCalls {
     }
 
     /// Removes a call that has ended; returns its rows.
-    pub(crate) fn finish(&mut self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+    pub(crate) fn finish(
+        &mut self,
+        finished: &FinishedCall,
+        cells: usize,
+        limits: CallLimits,
+    ) -> Vec<Row> {
         let known = self.0.iter().position(|call| call.id == finished.call.id);
         let call = match known {
             Some(at) => self.0.remove(at),
             None => LiveCall::new(&finished.call),
         };
-        call.finished(finished, cells)
+        call.finished(finished, cells, limits)
     }
 
     fn find(&mut self, id: &CallId) -> Option<&mut LiveCall> {
@@ -184,10 +204,10 @@ impl LiveCall {
         }
     }
 
-    fn finished(&self, finished: &FinishedCall, cells: usize) -> Vec<Row> {
+    fn finished(&self, finished: &FinishedCall, cells: usize, limits: CallLimits) -> Vec<Row> {
         let (mark, look) = Self::mark(finished);
         let mut state = Self::state(finished).to_owned();
-        let (summary, details) = self.details(finished, cells);
+        let (summary, details) = self.details(finished, cells, limits);
         for part in [seconds(finished.duration), summary].into_iter().flatten() {
             state.push_str(" · ");
             state.push_str(&part);
@@ -204,9 +224,14 @@ impl LiveCall {
     }
 
     /// Returns a summary of the result in a few words, and the rows of the rest.
-    fn details(&self, finished: &FinishedCall, cells: usize) -> (Option<String>, Vec<Row>) {
+    fn details(
+        &self,
+        finished: &FinishedCall,
+        cells: usize,
+        limits: CallLimits,
+    ) -> (Option<String>, Vec<Row>) {
         if let Some(Display::Diff(diff)) = &finished.display {
-            return (change_size(diff), change_rows(diff, cells));
+            return (change_size(diff), change_rows(diff, cells, limits.change));
         }
         // The message of a failure is reported by itself.
         if finished.error.is_some() {
@@ -219,7 +244,7 @@ impl LiveCall {
         match &lines[..] {
             [] => {}
             _ if self.is_command => {
-                let hidden = lines.len().saturating_sub(COMMAND_LINES);
+                let hidden = lines.len().saturating_sub(limits.command);
                 rows.extend(count_row(hidden as u64, "earlier", cells));
                 rows.extend(
                     lines[hidden..].iter().map(|line| output_row(Look::Plain, line, cells)),
@@ -227,9 +252,9 @@ impl LiveCall {
             }
             [line] if text_width(line) < cells / 2 => return (Some((*line).to_owned()), rows),
             lines => {
-                let shown = lines.iter().take(RESULT_LINES);
+                let shown = lines.iter().take(limits.result);
                 rows.extend(shown.map(|line| output_row(Look::Plain, line, cells)));
-                let more = lines.len().saturating_sub(RESULT_LINES);
+                let more = lines.len().saturating_sub(limits.result);
                 rows.extend(count_row(more as u64, "more", cells));
             }
         }
@@ -243,9 +268,9 @@ fn shown_description(description: &str) -> String {
 }
 
 /// Returns the rows of a call of an earlier conversation, as the screen shows it.
-pub(crate) fn recorded_rows(record: &CallRecord, cells: usize) -> Vec<Row> {
+pub(crate) fn recorded_rows(record: &CallRecord, cells: usize, limits: CallLimits) -> Vec<Row> {
     let (shown, finished) = recorded(record);
-    shown.finished(&finished, cells)
+    shown.finished(&finished, cells, limits)
 }
 
 /// Returns all rows of a call of an earlier conversation, with nothing left out.
@@ -310,10 +335,10 @@ fn change_size(diff: &FileDiff) -> Option<String> {
 }
 
 /// Returns the first rows of a change.
-fn change_rows(diff: &FileDiff, cells: usize) -> Vec<Row> {
+fn change_rows(diff: &FileDiff, cells: usize, most: usize) -> Vec<Row> {
     let change = Change::of_patch(&diff.file_diff);
-    let mut rows = change.first_rows(CHANGE_ROWS, cells, INDENT);
-    rows.extend(count_row(change.len().saturating_sub(CHANGE_ROWS) as u64, "more", cells));
+    let mut rows = change.first_rows(most, cells, INDENT);
+    rows.extend(count_row(change.len().saturating_sub(most) as u64, "more", cells));
     rows
 }
 
@@ -407,19 +432,26 @@ mod tests {
     #[test]
     fn a_call_that_has_ended_is_one_row_with_its_result_below() {
         let text = |text: &str| Some(Display::Text(text.to_owned()));
-        let read = calls("ReadFile", "a.rs", ToolKind::Read)
-            .finish(&finished("ReadFile", text("3 lines")), 60);
+        let read = calls("ReadFile", "a.rs", ToolKind::Read).finish(
+            &finished("ReadFile", text("3 lines")),
+            60,
+            CallLimits::new(true),
+        );
         assert_eq!(texts(&read), ["- ReadFile a.rs · done · 12 s · 3 lines"]);
         let many = (1..=12).map(|number| number.to_string()).collect::<Vec<_>>().join("\n");
-        let run =
-            calls("Shell", "seq 12", ToolKind::Execute).finish(&finished("Shell", text(&many)), 60);
+        let run = calls("Shell", "seq 12", ToolKind::Execute).finish(
+            &finished("Shell", text(&many)),
+            60,
+            CallLimits::new(true),
+        );
         let run = texts(&run);
         assert_eq!(run[..3], ["- Shell seq 12 · done · 12 s", "    2 earlier lines", "    3"]);
         let mut failed = finished("Edit", None);
         failed.status = CallStatus::Error;
         failed.error =
             Some(ToolError::new(ToolErrorKind::FileNotFound, "There is no a.rs.\nLook."));
-        let failed = calls("Edit", "a.rs", ToolKind::Edit).finish(&failed, 60);
+        let failed =
+            calls("Edit", "a.rs", ToolKind::Edit).finish(&failed, 60, CallLimits::new(true));
         assert_eq!(texts(&failed), ["x Edit a.rs · failed · 12 s", "    There is no a.rs...."]);
     }
 
@@ -439,7 +471,8 @@ mod tests {
             is_new_file: None,
         };
         let done = finished("Edit", Some(Display::Diff(Box::new(diff))));
-        let rows = texts(&calls("Edit", "a", ToolKind::Edit).finish(&done, 60));
+        let rows =
+            texts(&calls("Edit", "a", ToolKind::Edit).finish(&done, 60, CallLimits::new(true)));
         assert_eq!(rows, ["- Edit a · done · 12 s · +1 -1", "    1 - old", "    1 + new"]);
     }
 
@@ -448,7 +481,8 @@ mod tests {
         let mut denied = finished("Shell", None);
         denied.status = CallStatus::Error;
         denied.error = Some(ToolError::new(ToolErrorKind::PolicyViolation, "A rule denies it."));
-        let rows = calls("Shell", "rm a", ToolKind::Execute).finish(&denied, 60);
+        let rows =
+            calls("Shell", "rm a", ToolKind::Execute).finish(&denied, 60, CallLimits::new(true));
         assert_eq!(texts(&rows), ["x Shell rm a · denied · 12 s", "    A rule denies it."]);
     }
 

@@ -191,6 +191,11 @@ impl<'a> Composer<'a> {
         self.editor.remember(line);
     }
 
+    /// Sets whether an `@` in pasted texts names no file.
+    pub(crate) fn escape_pasted_at(&mut self, escapes: bool) {
+        self.pastes.escapes_at = escapes;
+    }
+
     /// Ends a paste whose end mark may have been lost.
     pub(crate) fn end_paste(&mut self) -> ComposerStep {
         match self.pastes.end() {

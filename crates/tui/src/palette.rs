@@ -36,6 +36,18 @@ impl Palette {
         Self::with(|look| themed(look, theme, depth).map(Cow::Owned))
     }
 
+    /// Returns the palette with lines below changed words, in place of backgrounds.
+    #[must_use]
+    pub(crate) fn without_backgrounds(mut self) -> Self {
+        if let Some(codes) = &mut self.codes {
+            for (part, line) in [(Look::AddedPart, Look::Green), (Look::RemovedPart, Look::Red)] {
+                let code = codes[line as usize].as_deref().unwrap_or_default();
+                codes[part as usize] = Some(format!("4;{code}").into());
+            }
+        }
+        self
+    }
+
     fn with(code: impl Fn(Look) -> Option<Cow<'static, str>>) -> Self {
         Self { codes: Some(Look::ALL.into_iter().map(code).collect()) }
     }
@@ -163,6 +175,12 @@ mod tests {
         }
         let ansi = Palette::of(built_in_theme("ANSI Light").unwrap(), ColourDepth::True);
         assert_eq!(ansi, Palette::sixteen());
+        let lines = ansi.without_backgrounds();
+        assert_eq!(
+            (lines.code(Look::AddedPart), lines.code(Look::Red)),
+            (Some("4;32"), Some("31"))
+        );
+        assert_eq!(Palette::none().without_backgrounds(), Palette::none());
         assert_eq!(Palette::none().code(Look::Red), None);
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Pastes {
     kept: Vec<(String, String)>,
     /// Text of the paste that arrives.
     arriving: Option<Result<String, TooLong>>,
+    /// True if an `@` in a pasted text names no file.
+    pub(crate) escapes_at: bool,
 }
 
 /// Error: a pasted text is too long. Nothing of it is taken, because a part of it would look like
@@ -45,7 +47,11 @@ impl Pastes {
     /// Ends the paste; returns the text for the input: the pasted text, or its label if it is long.
     /// `None` without a paste.
     pub(crate) fn end(&mut self) -> Option<Result<String, TooLong>> {
-        Some(self.arriving.take()?.map(|text| self.keep(text)))
+        let arrived = self.arriving.take()?;
+        Some(arrived.map(|text| {
+            let text = if self.escapes_at { text.replace('@', "\\@") } else { text };
+            self.keep(text)
+        }))
     }
 
     fn keep(&mut self, text: String) -> String {
@@ -106,6 +112,14 @@ mod tests {
             assert!(pastes.take(piece));
         }
         pastes.end().unwrap().unwrap()
+    }
+
+    #[test]
+    fn pasted_signs_can_be_literal() {
+        let mut pastes = Pastes { escapes_at: true, ..Pastes::default() };
+        assert_eq!(paste(&mut pastes, "a@b"), "a\\@b");
+        let label = paste(&mut pastes, &"@\n".repeat(9));
+        assert_eq!(pastes.expand(&label), "\\@\n".repeat(9));
     }
 
     #[test]

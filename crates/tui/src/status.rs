@@ -10,9 +10,13 @@ use crate::calls::LiveCalls;
 use crate::clock::seconds;
 use crate::fold::cut_to;
 use crate::row::{Look, Row};
+use crate::tips;
+use crate::ui_settings::{Phrases, UiSettings};
 
 /// Interval between two changes of the row.
 const SECOND: Duration = Duration::from_secs(1);
+/// Minimum distance between the state and a phrase, in cells.
+const APART: usize = 10;
 /// Minimum width of a reason that is cut, in cells.
 const SHORTEST: usize = 8;
 
@@ -25,6 +29,9 @@ pub(crate) struct Status {
     /// Subject of the model's last thought.
     thought: String,
     is_stopping: bool,
+    /// True if the row does not change with time.
+    is_still: bool,
+    phrases: Phrases,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -52,17 +59,35 @@ enum Awaited {
 impl Status {
     /// Creates the state before the work.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { awaited: Awaited::Nothing, since: now, thought: String::new(), is_stopping: false }
+        Self {
+            awaited: Awaited::Nothing,
+            since: now,
+            thought: String::new(),
+            is_stopping: false,
+            is_still: false,
+            phrases: Phrases::default(),
+        }
+    }
+
+    /// Sets what the row shows besides the state.
+    pub(crate) fn set(&mut self, settings: &UiSettings) {
+        self.is_still = settings.is_still;
+        self.phrases.clone_from(&settings.phrases);
+    }
+
+    /// Returns the subject of the model's last thought while it works.
+    pub(crate) fn thought(&self) -> Option<&str> {
+        Some(self.thought.as_str()).filter(|thought| !thought.is_empty())
     }
 
     /// Records that a command of the user begins.
     pub(crate) fn begin_command(&mut self, now: Instant) {
-        self.set(Awaited::Command, now);
+        self.expect(Awaited::Command, now);
     }
 
     /// Records that a prompt begins, whose files may have to be read.
     pub(crate) fn begin_prompt(&mut self, now: Instant) {
-        self.set(Awaited::Files, now);
+        self.expect(Awaited::Files, now);
     }
 
     /// Records that the work is being stopped.
@@ -72,7 +97,7 @@ impl Status {
 
     /// Records that there is no work.
     pub(crate) fn end(&mut self, now: Instant) {
-        self.set(Awaited::Nothing, now);
+        self.expect(Awaited::Nothing, now);
         self.is_stopping = false;
     }
 
@@ -81,7 +106,7 @@ impl Status {
         match event {
             Event::PromptStarted | Event::TurnStarted { .. } | Event::StreamRestarted => {
                 self.thought.clear();
-                self.set(Awaited::Model, now);
+                self.expect(Awaited::Model, now);
             }
             Event::Thought(thought) => {
                 self.thought = one_line(&for_terminal(&thought.subject));
@@ -95,14 +120,14 @@ impl Status {
                 self.keep(if waits { Awaited::Nothing } else { Awaited::Calls }, now);
             }
             Event::CallOutput { output: LiveOutput::Input(Some(_)), .. } | Event::Question(_) => {
-                self.set(Awaited::Nothing, now);
+                self.expect(Awaited::Nothing, now);
             }
             Event::CallOutput { output: LiveOutput::Input(None), .. } => {
-                self.set(Awaited::Calls, now);
+                self.expect(Awaited::Calls, now);
             }
-            Event::CallsFinished(_) => self.set(Awaited::Model, now),
-            Event::Compressing => self.set(Awaited::Compression, now),
-            Event::Waiting(notice) => self.set(retry(notice, now), now),
+            Event::CallsFinished(_) => self.expect(Awaited::Model, now),
+            Event::Compressing => self.expect(Awaited::Compression, now),
+            Event::Waiting(notice) => self.expect(retry(notice, now), now),
             _ => {}
         }
     }
@@ -115,8 +140,8 @@ impl Status {
             _ if self.is_stopping => return Some(Row::new(Look::Dim, cut_to("stopping", cells))),
             Awaited::Retry { reason, attempt, at } => {
                 let left = at.saturating_duration_since(now).as_millis().div_ceil(1000);
-                let (begin, end) =
-                    (format!("waiting {left} s"), format!(" · {attempt} · Esc stops"));
+                let left = if self.is_still { String::new() } else { format!(" {left} s") };
+                let (begin, end) = (format!("waiting{left}"), format!(" · {attempt} · Esc stops"));
                 let room = cells.saturating_sub(text_width(&begin) + text_width(&end) + 3);
                 let reason = if room < SHORTEST { String::new() } else { cut_to(reason, room) };
                 let middle = if reason.is_empty() { "" } else { " · " };
@@ -132,16 +157,31 @@ impl Status {
             Awaited::Command => "running the command".to_owned(),
             Awaited::Compression => "compressing the conversation".to_owned(),
         };
-        let time = seconds(now.saturating_duration_since(self.since));
+        let waited = now.saturating_duration_since(self.since);
+        let time = seconds(waited).filter(|_| !self.is_still);
         let time = time.map_or_else(String::new, |time| format!(" · {time}"));
         let rest = format!("{time} · Esc stops");
         let what = cut_to(&what, cells.saturating_sub(rest.chars().count()).max(8));
-        Some(Row::new(Look::Dim, cut_to(&format!("{what}{rest}"), cells)))
+        let row = Row::new(Look::Dim, cut_to(&format!("{what}{rest}"), cells));
+        Some(self.with_phrase(row, waited, cells))
+    }
+
+    /// Returns the row with a phrase at its end, if there is room for it.
+    fn with_phrase(&self, row: Row, waited: Duration, cells: usize) -> Row {
+        let waited = if self.is_still { Duration::ZERO } else { waited };
+        let Some(phrase) = tips::text(&self.phrases, waited) else { return row };
+        let phrase = one_line(&for_terminal(phrase));
+        let room = cells.saturating_sub(row.width());
+        if text_width(&phrase) + APART > room {
+            return row;
+        }
+        let blanks = " ".repeat(room - text_width(&phrase));
+        row.with(Look::Plain, &blanks).with(Look::Dim, &phrase)
     }
 
     /// Returns the time of the next change of the row; `None` if nothing is awaited.
     pub(crate) fn next_change(&self, now: Instant) -> Option<Instant> {
-        if self.awaited == Awaited::Nothing {
+        if self.awaited == Awaited::Nothing || self.is_still {
             return None;
         }
         let passed = now.saturating_duration_since(self.since).as_secs();
@@ -149,14 +189,14 @@ impl Status {
     }
 
     /// Sets what is awaited from now on.
-    fn set(&mut self, awaited: Awaited, now: Instant) {
+    fn expect(&mut self, awaited: Awaited, now: Instant) {
         (self.awaited, self.since) = (awaited, now);
     }
 
     /// Sets what is awaited; the time continues if that is no change.
     fn keep(&mut self, awaited: Awaited, now: Instant) {
         if self.awaited != awaited {
-            self.set(awaited, now);
+            self.expect(awaited, now);
         }
     }
 }
@@ -208,6 +248,15 @@ mod tests {
         let narrow = |cells| status.row(&calls, after(11), cells).unwrap().text();
         assert_eq!(narrow(52), "waiting 3 s · Rate ... · attempt 2 of 10 · Esc stops");
         assert_eq!(narrow(44), "waiting 3 s · attempt 2 of 10 · Esc stops");
+        let own = Phrases { has_tips: false, own: vec!["a phrase".to_owned()] };
+        status.set(&UiSettings { is_still: true, phrases: own, ..UiSettings::default() });
+        let still = |cells, at| status.row(&calls, after(at), cells).unwrap().text();
+        assert_eq!(still(60, 11), "waiting · Rate limit (429) · attempt 2 of 10 · Esc stops");
+        status.take(&Event::PromptStarted, after(11));
+        let still = |cells, at| status.row(&calls, after(at), cells).unwrap().text();
+        assert_eq!(still(60, 30), "waiting for the model · Esc stops                   a phrase");
+        assert_eq!(still(45, 30), "waiting for the model · Esc stops");
+        assert_eq!(status.next_change(after(11)), None);
         status.stop();
         assert_eq!(row(&status, after(11)).unwrap(), "stopping");
         status.end(after(12));

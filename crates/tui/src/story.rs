@@ -5,18 +5,19 @@ use std::time::Instant;
 
 use pollux_input::{DescribeFailure, narration};
 use pollux_protocol::{
-    CommandOutcome, Event, PromptOutcome, Severity, Todo, TodoStatus, UsageReport,
+    CommandOutcome, Event, PromptOutcome, Severity, Thought, Todo, TodoStatus, UsageReport,
 };
 
 use tokio::sync::Notify;
 
-use crate::calls::LiveCalls;
+use crate::calls::{CallLimits, LiveCalls};
 use crate::code::{CodeBlock, Highlighter};
-use crate::fold::cut_to;
+use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
 use crate::outbox::Outbox;
 use crate::row::{Look, Row};
 use crate::status::Status;
+use crate::ui_settings::UiSettings;
 
 mod replay;
 mod rows;
@@ -37,6 +38,7 @@ const PROMPT_ROWS: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Story {
     describe_failure: DescribeFailure,
+    settings: UiSettings,
     /// Width of a row, in cells.
     cells: usize,
     /// Model that was named last.
@@ -58,6 +60,8 @@ pub(crate) struct Story {
     cancelled: &'static str,
     /// True if the model has written something since the last prompt.
     pub(crate) has_answer: bool,
+    /// True before the first text of a turn.
+    is_new_turn: bool,
 }
 
 /// Blocks of rows, with blank rows between them.
@@ -67,6 +71,7 @@ enum Block {
     Greeting,
     Prompt,
     Answer,
+    Thought,
     Calls,
     Notice,
 }
@@ -82,6 +87,7 @@ impl Story {
     ) -> Self {
         Self {
             describe_failure,
+            settings: UiSettings::default(),
             cells,
             model,
             calls: LiveCalls::default(),
@@ -95,7 +101,14 @@ impl Story {
             last: Block::Start,
             cancelled: CANCELLED,
             has_answer: false,
+            is_new_turn: false,
         }
+    }
+
+    /// Sets the settings for the rows from now on.
+    pub(crate) fn set(&mut self, settings: UiSettings) {
+        self.status.set(&settings);
+        self.settings = settings;
     }
 
     /// Sets the width of the rows. Finished rows that are not on the screen yet, and are too wide
@@ -241,6 +254,8 @@ impl Story {
         self.status.take(event, now);
         match event {
             Event::Text(text) => self.take_text(text),
+            Event::TurnStarted { .. } => self.is_new_turn = true,
+            Event::Thought(thought) => self.show_thought(thought),
             Event::Question(_) => self.end_answer(),
             Event::CallRequested(call) => {
                 self.end_answer();
@@ -251,8 +266,9 @@ impl Story {
             Event::CallMoved { call_id, status } => self.calls.move_to(call_id, *status, now),
             Event::CallOutput { call_id, output } => self.calls.output(call_id, output),
             Event::CallsFinished(calls) => {
+                let limits = CallLimits::new(self.settings.is_compact);
                 for call in calls {
-                    let rows = self.calls.finish(call, self.cells);
+                    let rows = self.calls.finish(call, self.cells, limits);
                     self.begin(Block::Calls);
                     self.finished.extend(rows);
                 }
@@ -268,12 +284,32 @@ impl Story {
 
     /// Takes text of the answer.
     fn take_text(&mut self, text: &str) {
+        if std::mem::take(&mut self.is_new_turn) && self.settings.names_model {
+            self.begin(Block::Answer);
+            self.finished.push(Row::new(Look::Dim, cut_to(&self.model, self.cells)));
+        }
         let rows = self.answer.push(text, self.cells);
         self.add_answer(rows, Instant::now());
     }
 
+    /// Adds a thought of the model, if the user wants to read them.
+    fn show_thought(&mut self, thought: &Thought) {
+        if !self.settings.has_thoughts {
+            return;
+        }
+        self.begin(Block::Thought);
+        let text = format!("{}\n{}", thought.subject, thought.description);
+        for (index, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+            let indent = if index == 0 { 0 } else { 2 };
+            let room = Room::new(self.cells).indented(indent);
+            let row = Row::new(Look::Dim, line.trim());
+            self.finished.extend(fold(&row, room, Breaks::Words));
+        }
+    }
+
     fn tell_other(&mut self, event: &Event) {
         match event {
+            Event::Citations(_) if !self.settings.has_citations => {}
             Event::Citations(text) | Event::CommandOutput(text) => self.notice(Look::Plain, text),
             Event::StreamRestarted => {
                 let text = "(The answer broke off or is unusable. It is requested again.)";

@@ -15,10 +15,6 @@ pub(crate) use source::parse_theme;
 /// Themes of the program that have colours of their own, in the form of a theme file.
 const BUILT_IN: &str = include_str!("../themes/built_in.json");
 
-/// Settings that the screen applies as soon as they change.
-pub const LIVE_SETTINGS: &[&str] =
-    &["general.vimMode", "ui.theme", "ui.autoThemeSwitching", "ui.customThemes"];
-
 /// Name of the theme with the sixteen colours that the user has chosen in the terminal.
 pub(crate) const ANSI: &str = "ANSI";
 /// Name of the same theme for a light background, where Gemini CLI has one of its own.

@@ -21,12 +21,14 @@ use crate::composer::Composer;
 use crate::dialog::Dialog;
 use crate::greeting::greeting;
 use crate::markdown::MarkupMarks;
+use crate::outside::Outside;
 use crate::picker::Picker;
 use crate::row::Look;
 use crate::story::Story;
 use crate::surface::{Narrowing, Surface};
 use crate::theme_command::ThemeCommand;
 use crate::toast::Toast;
+use crate::ui_settings::UiSettings;
 use crate::vim_command::VimCommand;
 
 mod answering;
@@ -38,9 +40,11 @@ mod keyboard;
 mod keys;
 mod lists;
 mod pasting;
+mod signs;
 mod transcript;
 
 use appearance::Appearance;
+use frame::FooterFacts;
 use frames::Frames;
 use keyboard::Keyboard;
 pub(crate) use keys::ESCAPE;
@@ -77,11 +81,17 @@ pub(crate) struct View<'a> {
     pasting: Pasting<'a>,
     /// The transcript, while it is on the screen.
     transcript: Option<Transcript<'a>>,
+    /// Title, progress and notifications.
+    outside: Outside,
+    /// Facts of the session for the last row.
+    session: FooterFacts,
     /// True while the keys are shown.
     has_sheet: bool,
     /// True if the whole to-do list is shown.
     has_todos: bool,
     keyboard: Keyboard,
+    /// Time of the last prompt.
+    last_submit: Option<Instant>,
     /// Stores a typed line for the history of later conversations.
     record: Box<dyn Fn(&str) + 'a>,
     /// Checks that an approval mode is allowed.
@@ -127,20 +137,17 @@ impl<'a> View<'a> {
     /// Starts a conversation with its greeting.
     pub(crate) fn begin(opening: Opening<'a>) -> Self {
         let now = Instant::now();
-        let (facts, options, size) = (opening.facts, opening.options, size_of(opening.size));
+        let (facts, options) = (opening.facts, opening.options);
+        let size = size_of(opening.size);
+        let settings = (opening.settings)();
+        let story = first_rows(&opening, UiSettings::read(&settings), size.0 - 1, now);
         let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
-        let cells = size.0 - 1;
         let vim = VimCommand::default();
         let commands = with_own(opening.workload.handle().commands(), &vim);
         let composer =
             Composer::new(commands, opening.complete_path, opening.is_readable, &opening.earlier);
         let appearance = Appearance::new(opening.settings, options);
         let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
-        let place = frame::place(&facts.folder, options.home.as_deref());
-        let mut story =
-            Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
-        story.greet(greeting(options.version, facts, &place, opening.earlier.is_empty(), cells));
-        story.replay(opening.last.items(), opening.last.has_earlier());
         let mut view = Self {
             workload: opening.workload,
             surface: Surface::new(size, appearance.palette(), narrowing),
@@ -155,17 +162,20 @@ impl<'a> View<'a> {
             panel: None,
             picker: None,
             vim,
+            outside: signs::outside(options, facts, &settings),
             appearance,
+            session: FooterFacts::of(facts),
             reading: Reading { read_page: opening.read_page, marks },
             pasting: Pasting::new(opening.read_clipboard),
             transcript: None,
             has_sheet: false,
             has_todos: false,
             keyboard: Keyboard::new(Arc::clone(&options.keys)),
+            last_submit: None,
             record: opening.record,
             check_mode: opening.check_mode,
             folder: facts.folder.clone(),
-            place,
+            place: frame::place(&facts.folder, options.home.as_deref()),
             mode: facts.mode,
             size,
             to_edit: None,
@@ -178,6 +188,7 @@ impl<'a> View<'a> {
             is_replaced: false,
             frames: Frames::begin(),
         };
+        view.apply_settings();
         view.begin_theme();
         view.read_vim_mode();
         view.take_unsent(opening.unsent, opening.first_prompt);
@@ -209,7 +220,7 @@ impl<'a> View<'a> {
         }
         (self.record)(&line);
         // A user who has just sent a prompt waits for what happens.
-        self.keyboard.last_key = None;
+        (self.keyboard.last_key, self.last_submit) = (None, Some(Instant::now()));
         self.take_line(line, shown);
     }
 
@@ -315,6 +326,19 @@ impl<'a> View<'a> {
     }
 }
 
+/// Returns the conversation with its first rows: the greeting, and the end of a resumed session.
+fn first_rows(opening: &Opening<'_>, settings: UiSettings, cells: usize, now: Instant) -> Story {
+    let (facts, options) = (opening.facts, opening.options);
+    let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
+    let mut story = Story::new(facts.model.clone(), options.describe_failure, cells, marks, now);
+    let place = frame::place(&facts.folder, options.home.as_deref());
+    let is_new_user = opening.earlier.is_empty();
+    story.greet(greeting(options.version, facts, &place, is_new_user, &settings, cells));
+    story.set(settings);
+    story.replay(opening.last.items(), opening.last.has_earlier());
+    story
+}
+
 /// Returns columns and rows; at least two columns and one row.
 pub(crate) fn size_of(size: WindowSize) -> (usize, usize) {
     (usize::from(size.columns).max(2), usize::from(size.rows.unwrap_or(ROWS)).max(1))
@@ -331,6 +355,7 @@ impl TerminalView for View<'_> {
             return self.show_transcript();
         }
         let finished = self.story.take_finished(now);
+        self.show_signs();
         let frame = self.frame(now);
         self.surface.draw(finished, frame)
     }
@@ -492,6 +517,7 @@ impl<'a> Interaction<'a> for View<'a> {
                 if self.dialog.is_none() {
                     self.ask_next();
                 }
+                self.notify_question();
                 self.frames.change_at_once();
             }
             Event::ModeChanged(mode) => self.mode = *mode,
@@ -509,6 +535,8 @@ impl<'a> Interaction<'a> for View<'a> {
                 self.questions.clear();
                 self.dialog = None;
                 self.go_on();
+                self.notify_end();
+                self.session.read_branch(&self.folder);
                 self.frames.change_at_once();
             }
             _ => {}

@@ -128,6 +128,7 @@ variables! {
         SANDBOX: "Name of the sandbox that the program already runs in.",
         TERM_PROGRAM: "Terminal program, set by itself; selects the form of notifications.",
         COLORTERM: "`truecolor` or `24bit` if the terminal shows all colours; set by the terminal.",
+        CLI_TITLE: "Name in the title of the window, in place of that of the folder.",
         TMUX: "Set by tmux.",
         STY: "Set by GNU screen.",
         WT_SESSION: "Set by Windows Terminal.",

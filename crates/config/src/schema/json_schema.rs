@@ -60,8 +60,12 @@ fn property(setting: &Setting, definitions: &mut Definitions) -> Value {
     if setting.scope == SettingScope::Remote {
         description.push_str(" Settings files cannot set it.");
     }
-    if !setting.acted_on {
-        description.push_str(" Has no effect in this version of Pollux.");
+    match setting.needless {
+        Some(reason) => description.extend([" Has no effect in Pollux: ", reason]),
+        None if !setting.acted_on => {
+            description.push_str(" Has no effect in this version of Pollux.");
+        }
+        None => {}
     }
     schema["description"] = json!(description);
     if let Some(default) = setting.default.to_value() {

@@ -41,6 +41,7 @@ pub(super) static TABLE: &[Setting] = &[
     integer("pollux.shell.timeout", 600, "Time limit for a command, in seconds, even if it still produces output; zero for no limit."),
     integer("pollux.stdinTimeout", 30, "Time limit for the first byte of standard input in a run with a prompt, in seconds; zero for no limit."),
     choice("pollux.terminal", &["auto", "screen", "line"], "auto", "Conversation at a terminal: `screen` keeps the input below the text, `line` prints line after line. `auto` is `screen` where the terminal supports it. A dumb terminal and a screen reader always get lines.").restart(),
+    boolean("pollux.terminalProgress", true, "Shows in the window, on terminals that can, that Pollux works (OSC 9;4)."),
     boolean("pollux.tools.saveMemory", false, "Offers the tool that saves facts in the user's context file.").restart(),
     texts("pollux.web.privateHosts", &[], "Private hosts that `web_fetch` may access, in the syntax of `NO_PROXY`.").restart(),
 ];

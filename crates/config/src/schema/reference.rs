@@ -114,8 +114,10 @@ fn described(setting: &Setting) -> String {
     if setting.restart {
         text.push_str(" Takes effect at the next start.");
     }
-    if !setting.acted_on {
-        text.push_str(" *Not implemented.*");
+    match setting.needless {
+        Some(reason) => text.extend([" *Without effect:* ", reason]),
+        None if !setting.acted_on => text.push_str(" *Not implemented.*"),
+        None => {}
     }
     text
 }

@@ -67,6 +67,9 @@ pub struct Setting {
     pub merge: MergeStrategy,
     /// True if this version of Pollux uses the setting.
     pub acted_on: bool,
+    /// Reason why the setting has nothing to act on in Pollux, in a sentence; `None` for every
+    /// other setting.
+    pub needless: Option<&'static str>,
     /// Variables that override the setting, the strongest first.
     pub variables: &'static [&'static str],
     /// Flag that overrides the setting. (The flag's folders are added to a list of folders.)
@@ -118,6 +121,19 @@ impl Setting {
     pub(super) const fn idle(mut self) -> Self {
         self.acted_on = false;
         self
+    }
+
+    /// Marks the setting as one that is accepted and has nothing to act on, for this reason.
+    pub(super) const fn needless(mut self, reason: &'static str) -> Self {
+        self.acted_on = false;
+        self.needless = Some(reason);
+        self
+    }
+
+    /// Returns the sentence about a setting that has no effect; `None` if it has one.
+    pub fn without_effect(&self) -> Option<&'static str> {
+        let general = "This setting has no effect in this version of Pollux.";
+        (!self.acted_on).then(|| self.needless.unwrap_or(general))
     }
 
     /// Marks the setting as one that a project's file cannot set.
@@ -183,6 +199,7 @@ const fn setting(
         scope: SettingScope::Any,
         merge: MergeStrategy::Replace,
         acted_on: true,
+        needless: None,
         variables: &[],
         flag: None,
         range: None,

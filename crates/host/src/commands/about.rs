@@ -11,9 +11,6 @@ use super::fields;
 use crate::platform::node_platform;
 use crate::setup::Setup;
 
-/// Maximum size of the file in which Linux describes a process, in bytes.
-const LARGEST: u64 = 1 << 16;
-
 pub(super) struct About(pub(super) Arc<Setup>);
 
 #[async_trait]
@@ -43,8 +40,8 @@ impl Command for About {
             ("Folder", setup.input.request.folder.display().to_string()),
             ("Session", context.session.session.to_string()),
         ];
-        let memory = tokio::task::spawn_blocking(memory_in_use).await;
-        rows.extend(memory.ok().flatten().map(|size| ("Memory in use", size)));
+        let memory = tokio::task::spawn_blocking(pollux_fs::memory_in_use).await;
+        rows.extend(memory.ok().flatten().map(|size| ("Memory in use", format!("{size} MB"))));
         let rows = rows.iter().map(|(name, value)| (*name, visible(value)));
         context.say(format!("Pollux {}\n{}", env!("CARGO_PKG_VERSION"), fields(rows)));
         Ok(None)
@@ -61,12 +58,4 @@ pub(super) fn sign_in(setup: &Setup) -> String {
         || "by the vendor of the model".to_owned(),
         |method| method.as_str().to_owned(),
     )
-}
-
-/// Returns the memory that the process occupies; `None` where the system does not say so in a file.
-fn memory_in_use() -> Option<String> {
-    let status = pollux_fs::read_text("/proc/self/status".as_ref(), LARGEST).ok()?;
-    let line = status.text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(format!("{} MB", kilobytes.div_ceil(1024)))
 }

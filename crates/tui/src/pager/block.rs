@@ -3,7 +3,7 @@
 use pollux_input::FilePlace;
 use pollux_protocol::{CallRecord, Display, TranscriptAnswer, TranscriptItem, text_of};
 
-use crate::calls::{recorded_rows, recorded_text, whole_rows};
+use crate::calls::{CallLimits, recorded_rows, recorded_text, whole_rows};
 use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
@@ -177,7 +177,7 @@ impl Content {
                 rows.extend(answer.end(cells));
                 rows.into_iter().flat_map(AnswerRow::into_rows).collect()
             }
-            Self::Call(call) if is_folded => recorded_rows(call, cells),
+            Self::Call(call) if is_folded => recorded_rows(call, cells, CallLimits::new(true)),
             Self::Call(call) => whole_rows(call, cells),
             Self::Notice(look, text) => notice_rows(*look, text, cells),
         }

@@ -3,7 +3,7 @@
 use pollux_protocol::{TranscriptAnswer, TranscriptItem, text_of};
 
 use super::{Block, Story};
-use crate::calls::recorded_rows;
+use crate::calls::{CallLimits, recorded_rows};
 use crate::row::Look;
 
 /// Message about the messages before those that are shown.
@@ -44,13 +44,16 @@ impl Story {
     }
 
     fn replay_answer(&mut self, answer: &TranscriptAnswer) {
+        for thought in &answer.thoughts {
+            self.show_thought(thought);
+        }
         let text = text_of(&answer.parts);
         if !text.trim().is_empty() {
             self.take_text(text.trim());
             self.end_answer();
         }
         for call in &answer.calls {
-            let rows = recorded_rows(call, self.cells);
+            let rows = recorded_rows(call, self.cells, CallLimits::new(self.settings.is_compact));
             self.begin(Block::Calls);
             self.finished.extend(rows);
         }

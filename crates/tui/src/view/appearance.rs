@@ -15,6 +15,7 @@ use crate::palette::Palette;
 use crate::picker::{Picker, ThemePicker};
 use crate::row::Look;
 use crate::theme::{Background, Theme, ThemeChoice, all_themes};
+use crate::ui_settings::{LIVE_SETTINGS, UiSettings};
 use crate::vim_command::VIM_MODE;
 
 /// Function that returns the settings as they were last read.
@@ -26,6 +27,7 @@ pub(super) struct Appearance<'a> {
     is_coloured: bool,
     home: Option<PathBuf>,
     terminal: TerminalKind,
+    pub(super) ui: UiSettings,
     theme: ThemeChoice,
     background: Background,
     /// True once the terminal was asked for its background.
@@ -36,9 +38,11 @@ pub(super) struct Appearance<'a> {
 
 impl<'a> Appearance<'a> {
     pub(super) fn new(read: ReadSettings<'a>, options: &UserOptions) -> Self {
-        let theme = choose(&read(), options.home.as_deref());
+        let settings = read();
+        let theme = choose(&settings, options.home.as_deref());
         Self {
             read,
+            ui: UiSettings::read(&settings),
             is_coloured: options.is_coloured,
             home: options.home.clone(),
             terminal: options.terminal.clone(),
@@ -55,7 +59,11 @@ impl<'a> Appearance<'a> {
     }
 
     fn palette_of(&self, theme: &Theme) -> Palette {
-        if self.is_coloured { Palette::of(theme, self.terminal.depth) } else { Palette::none() }
+        if !self.is_coloured {
+            return Palette::none();
+        }
+        let palette = Palette::of(theme, self.terminal.depth);
+        if self.ui.has_backgrounds { palette } else { palette.without_backgrounds() }
     }
 
     /// Returns the query for the background, if it matters and was not sent. Nothing waits for the
@@ -97,18 +105,31 @@ impl View<'_> {
 
     /// Applies settings that have changed.
     pub(super) fn settings_changed(&mut self, changed: &[String]) {
+        if !changed.iter().any(|key| LIVE_SETTINGS.contains(&key.as_str())) {
+            return;
+        }
         if changed.iter().any(|key| key == VIM_MODE) {
             self.read_vim_mode();
         }
-        if changed.iter().any(|key| key.starts_with("ui.")) {
-            let theme = choose(&(self.appearance.read)(), self.appearance.home.as_deref());
-            if theme != self.appearance.theme {
-                self.appearance.theme = theme;
-                self.appearance.has_warned = false;
-                self.begin_theme();
-                self.show_theme();
-            }
+        let settings = (self.appearance.read)();
+        self.appearance.ui = UiSettings::read(&settings);
+        self.apply_settings();
+        let removed = self.outside.set(&settings);
+        self.surface.send(&removed);
+        let theme = choose(&settings, self.appearance.home.as_deref());
+        if theme != self.appearance.theme {
+            self.appearance.theme = theme;
+            self.appearance.has_warned = false;
+            self.begin_theme();
         }
+        self.show_theme();
+    }
+
+    /// Passes the settings to the parts of the screen.
+    pub(super) fn apply_settings(&mut self) {
+        let settings = &self.appearance.ui;
+        self.story.set(settings.clone());
+        self.composer.escape_pasted_at(settings.escapes_pasted_at);
     }
 
     /// Handles what the terminal has reported.
@@ -116,7 +137,7 @@ impl View<'_> {
         for report in self.keyboard.decoder.take_reports() {
             match report {
                 TerminalReport::Background(colour) => self.take_background(colour),
-                TerminalReport::Focus(_) => {}
+                TerminalReport::Focus(has_focus) => self.outside.focused(has_focus),
             }
         }
     }
@@ -145,6 +166,7 @@ impl View<'_> {
         self.surface.set_palette(palette);
         if previewed.is_none()
             && !self.appearance.has_warned
+            && self.appearance.ui.has_warnings
             && let Some(text) = self.appearance.theme.mismatch(self.appearance.background)
         {
             self.appearance.has_warned = true;

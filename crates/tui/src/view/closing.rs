@@ -45,6 +45,7 @@ impl View<'_> {
         let frame = Frame { rows: vec![Row::default()], cursor: (0, 0) };
         let mut bytes = self.surface.draw(finished, frame);
         bytes.extend(self.surface.remove());
+        bytes.extend(self.outside.remove().into_bytes());
         bytes
     }
 

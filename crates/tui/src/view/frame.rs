@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pollux_input::{InputRows, VimMode};
-use pollux_protocol::ApprovalMode;
+use pollux_input::{InputRows, VimMode, git_branch, memory_in_use};
 use pollux_protocol::plain_text::{for_terminal, one_line};
+use pollux_protocol::{ApprovalMode, SessionFacts};
 
 use super::View;
 use crate::background;
@@ -15,11 +15,16 @@ use crate::queue;
 use crate::row::{Look, Row};
 use crate::sheet;
 use crate::surface::Frame;
+use crate::ui_settings::FooterItem;
 
 /// Minimum height of a terminal on which blank rows separate the input.
 const HEIGHT_WITH_BLANKS: usize = 8;
 /// Minimum height of a terminal with a row about the session.
 const HEIGHT_WITH_FOOTER: usize = 6;
+/// Maximum width of the name of a model or branch, in cells.
+const LONGEST_NAME: usize = 40;
+/// Mark for parts of the last row that have no room.
+const CUT: &str = " …";
 /// Part of the context, in percent, from which on its number has the look of a warning.
 const FULL: u64 = 80;
 
@@ -28,9 +33,14 @@ impl View<'_> {
     pub(super) fn frame(&mut self, now: Instant) -> Frame {
         let (columns, height) = self.size;
         let cells = columns - 1;
-        let mut below = match &mut self.dialog {
-            Some(dialog) => {
-                let mut frame = dialog.frame((cells, height), now, self.keyboard.last_key);
+        let asked = self.dialog.as_mut();
+        let last_key = self.keyboard.last_key;
+        let asked = asked.map(|dialog| dialog.frame((cells, height), now, last_key));
+        let mut below = match asked {
+            Some(mut frame) => {
+                if !self.appearance.ui.collapses {
+                    self.put_lists_above(&mut frame);
+                }
                 let has_room = frame.rows.len() < height;
                 if has_room && self.story.has_rows() {
                     frame.rows.insert(0, Row::default());
@@ -84,7 +94,8 @@ impl View<'_> {
             let queued: Vec<&str> = self.workload.queue().collect();
             rows.extend(queue::rows(&queued, self.chosen, cells));
         }
-        let footer = (height >= HEIGHT_WITH_FOOTER).then(|| self.footer(cells));
+        let has_footer = height >= HEIGHT_WITH_FOOTER && !self.appearance.ui.hides_footer;
+        let footer = has_footer.then(|| self.footer(cells));
         let taken = rows.len() + usize::from(footer.is_some());
         let room = height.saturating_sub(taken).max(1);
         let input = (height / 3).clamp(1, room);
@@ -104,6 +115,19 @@ impl View<'_> {
         Frame { rows, cursor: (above + input.cursor.0, input.cursor.1) }
     }
 
+    /// Puts the to-do list and the queue above a question, as far as there is room.
+    fn put_lists_above(&self, frame: &mut Frame) {
+        let (columns, height) = self.size;
+        let cells = columns - 1;
+        let mut rows = self.story.todo_rows(self.has_todos, height / 3);
+        let queued: Vec<&str> = self.workload.queue().collect();
+        rows.extend(queue::rows(&queued, self.chosen, cells));
+        if frame.rows.len() + rows.len() < height {
+            frame.cursor.0 += rows.len();
+            frame.rows.splice(0..0, rows);
+        }
+    }
+
     /// Returns the row about the session. Parts that have no room are left out.
     fn footer(&self, cells: usize) -> Row {
         let (mode, look) = match self.mode {
@@ -112,13 +136,9 @@ impl View<'_> {
             ApprovalMode::Plan => ("plan", Look::Dim),
             ApprovalMode::Yolo => ("YOLO: nothing is asked", Look::Yellow),
         };
-        let context = self.story.context().map(|used| {
-            (if used >= FULL { Look::Yellow } else { Look::Dim }, format!("context {used}%"))
-        });
         let background = (!self.background.is_empty())
             .then(|| (Look::Plain, background::counted(self.background.len())));
-        let model = one_line(&for_terminal(self.story.model()));
-        let rest = [cut_to(&model, 40), self.place.clone()].map(|part| (Look::Dim, part));
+        let items = self.appearance.ui.footer.iter().filter_map(|item| self.footer_item(*item));
         let mut row = Row::default();
         if let Some(mode) = self.composer.vim_mode() {
             let name = if mode == VimMode::Insert { "[INSERT] " } else { "[NORMAL] " };
@@ -130,15 +150,67 @@ impl View<'_> {
         } else {
             row.push(look, &cut_to(mode, cells.saturating_sub(row.width())));
         }
-        for (look, part) in background.into_iter().chain(context).chain(rest) {
+        let mut is_cut = false;
+        for (look, part) in background.into_iter().chain(items) {
             let part = Row::new(Look::Dim, " · ").with(look, &part);
             if row.width() + part.width() <= cells {
-                for (look, text) in part.pieces() {
-                    row.push(look, text);
-                }
+                row.append(&part);
+            } else {
+                is_cut = true;
             }
         }
+        if is_cut && row.width() + CUT.chars().count() <= cells {
+            row.push(Look::Dim, CUT);
+        }
         row
+    }
+
+    /// Returns an item of the last row with its look; `None` if there is nothing to show.
+    fn footer_item(&self, item: FooterItem) -> Option<(Look, String)> {
+        let has_labels = self.appearance.ui.has_labels;
+        let labelled = |label: &str, value: String| {
+            if has_labels { format!("{label} {value}") } else { value }
+        };
+        let text = match item {
+            FooterItem::Workspace => self.place.clone(),
+            FooterItem::GitBranch => cut_to(self.session.branch.as_deref()?, LONGEST_NAME),
+            FooterItem::Sandbox if self.session.is_trusted => return None,
+            FooterItem::Sandbox => return Some((Look::Yellow, "not trusted".to_owned())),
+            FooterItem::ModelName => {
+                cut_to(&one_line(&for_terminal(self.story.model())), LONGEST_NAME)
+            }
+            FooterItem::ContextUsed => {
+                let used = self.story.context()?;
+                let look = if used >= FULL { Look::Yellow } else { Look::Dim };
+                return Some((look, labelled("context", format!("{used}%"))));
+            }
+            FooterItem::MemoryUsage => labelled("memory", format!("{} MB", memory_in_use()?)),
+            FooterItem::SessionId => labelled("session", self.session.id.chars().take(8).collect()),
+            FooterItem::TokenCount if self.counts.tokens == 0 => return None,
+            FooterItem::TokenCount => labelled("tokens", self.counts.tokens.to_string()),
+        };
+        Some((Look::Dim, text))
+    }
+}
+
+/// Facts of a session for the last row.
+#[derive(Debug)]
+pub(super) struct FooterFacts {
+    id: String,
+    is_trusted: bool,
+    /// Branch of the repository, as it was last read.
+    branch: Option<String>,
+}
+
+impl FooterFacts {
+    pub(super) fn of(facts: &SessionFacts) -> Self {
+        let branch = git_branch(&facts.folder);
+        Self { id: facts.id.clone(), is_trusted: facts.is_trusted, branch }
+    }
+
+    /// Reads the branch again.
+    pub(super) fn read_branch(&mut self, folder: &Path) {
+        self.branch = git_branch(folder);
     }
 }
 

@@ -190,7 +190,7 @@ impl<'a> Stage<'a> {
         self.view.event(&self.envelope(event));
     }
 
-    fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.event(Event::PromptEnded(PromptOutcome::Done));
     }
 

@@ -153,3 +153,97 @@ fn a_question_comes_before_the_list() {
     stage.keys(&["1"]);
     assert!(stage.live().iter().any(|row| row.contains("> Select Theme")));
 }
+
+fn last_row(stage: &mut Stage<'_>) -> String {
+    stage.live().pop().unwrap()
+}
+
+#[test]
+fn the_last_row_follows_the_settings_at_once() {
+    let agent = Agent::default();
+    let files = Files::new(&json!({ "footer": { "items": ["session-id", "model-name"] } }));
+    let mut stage = files.stage(&agent, None);
+    let items = "ask before changes · session s · gemini-2.5-pro";
+    assert_eq!(last_row(&mut stage), items);
+    let change = |stage: &mut Stage<'_>, ui: Value, key: &str| {
+        *files.0.borrow_mut() = json!({ "ui": ui });
+        let changed = vec![key.to_owned()];
+        stage.event(Event::SettingsChanged { changed, restart: Vec::new() });
+    };
+    let ui = json!({ "footer": { "showLabels": false, "items": ["session-id"] } });
+    change(&mut stage, ui, "ui.footer.showLabels");
+    assert_eq!(last_row(&mut stage), "ask before changes · s");
+    change(&mut stage, json!({ "footer": { "hideCWD": true } }), "ui.footer.hideCWD");
+    assert_eq!(last_row(&mut stage), "ask before changes · gemini-2.5-pro");
+    change(&mut stage, json!({ "hideFooter": true }), "ui.hideFooter");
+    assert_eq!(last_row(&mut stage), ">   Type your message or @path/to/file");
+    change(&mut stage, json!({ "showMemoryUsage": true }), "ui.showMemoryUsage");
+    let row = last_row(&mut stage);
+    assert!(cfg!(not(target_os = "linux")) || row.contains(" · memory "), "{row}");
+}
+
+#[test]
+fn the_first_rows_can_be_hidden() {
+    let agent = Agent::default();
+    for (hides, count) in [(false, 1), (true, 0)] {
+        let files = Files::new(&json!({ "hideBanner": hides, "hideTips": hides }));
+        let mut stage = files.stage(&agent, None);
+        assert_eq!(stage.finished().len(), count);
+    }
+}
+
+#[test]
+fn thoughts_models_and_sources_are_shown_if_they_are_wanted() {
+    let agent = Agent::default();
+    for is_wanted in [false, true] {
+        let mode = if is_wanted { "full" } else { "off" };
+        let ui = json!({
+            "inlineThinkingMode": mode, "showModelInfoInChat": is_wanted, "showCitations": is_wanted,
+        });
+        let mut stage = Files::new(&ui).stage(&agent, None);
+        stage.event(Event::TurnStarted { turn: 1 });
+        stage.event(Event::Thought(pollux_protocol::Thought::parse("**Plan** look first")));
+        stage.event(Event::Text("The answer.\n\n".to_owned()));
+        stage.event(Event::Citations("Citations: a".to_owned()));
+        let page = stage.finished().join("\n");
+        for shown in ["Plan\n  look first", "gemini-2.5-pro\nThe answer.", "Citations: a"] {
+            assert_eq!(page.contains(shown), is_wanted, "{shown}: {page}");
+        }
+    }
+}
+
+#[test]
+fn the_queue_stays_above_a_question_if_that_is_wanted() {
+    let agent = Agent::default();
+    for collapses in [false, true] {
+        let files = Files::new(&json!({ "collapseDrawerDuringApproval": collapses }));
+        let mut stage = files.stage(&agent, None);
+        stage.keys(&["one", "\r", "two", "\r"]);
+        stage.event(crate::view::tests::question("make"));
+        let page = stage.live().join("\n");
+        assert_eq!(page.contains("Queued"), !collapses, "{page}");
+        assert!(page.contains("Allow once"), "{page}");
+    }
+}
+
+#[test]
+fn the_window_shows_the_state_and_a_notification_calls_the_user() {
+    let agent = Agent::default();
+    let files = Files::new(&json!({}));
+    files.0.borrow_mut()["general"] = json!({ "enableNotifications": true });
+    let mut stage = files.stage(&agent, Some(true_colour()));
+    let first = drawn(&mut stage);
+    assert!(first.contains("\x1b]0;\u{25c7}  Ready (shop)\x07"), "{first:?}");
+    assert!(first.contains("\x1b[?1004h"), "{first:?}");
+    stage.keys(&["one", "\r", "\x1b[O"]);
+    assert!(drawn(&mut stage).contains("\u{2726}  Working"));
+    stage.event(crate::view::tests::question("make"));
+    let asked = drawn(&mut stage);
+    assert!(asked.contains("Action Required") && asked.contains("\x1b]777;notify;"), "{asked:?}");
+    stage.keys(&["\x1b[I", "1"]);
+    stage.end();
+    let ended = drawn(&mut stage);
+    assert!(ended.contains("Ready (shop)") && !ended.contains("]777;"), "{ended:?}");
+    let left = String::from_utf8(stage.view.leave()).unwrap();
+    assert!(left.ends_with("\x1b[?1004l\x1b]0;\x07\x1b[23;0t"), "{left:?}");
+}
