@@ -30,14 +30,15 @@ pub(crate) struct PathCompleter {
 
 impl PathCompleter {
     pub(crate) fn new(setup: &Setup, index: &Arc<PathIndex>, servers: Option<&Servers>) -> Self {
-        let is_on =
-            |name: &str| setup.loaded.settings.boolean(&format!("context.fileFiltering.{name}"));
+        let settings = &setup.loaded.settings;
+        let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
+        let is_fuzzy = "context.fileFiltering.enableFuzzySearch";
         Self {
             workspace: setup.workspace.clone(),
             ignore: setup.ignore_options(),
             index: Arc::clone(index),
-            is_recursive: is_on("enableRecursiveFileSearch"),
-            is_fuzzy: is_on("enableFuzzySearch"),
+            is_recursive: settings.boolean(is_recursive),
+            is_fuzzy: settings.boolean(is_fuzzy),
             servers: servers.cloned(),
         }
     }
