@@ -130,7 +130,9 @@ def side_by_side(binary, folder, seed, count=SESSIONS, turns=TURNS):
         stage.problems += acp_sessions.wrong_requests(stage.model.requests, sessions)
     cancels = sum(session.cancels for session in sessions)
     slowest = max(session.slowest for session in sessions)
-    figures = (f"{count} sessions of {turns} turns, {cancels} cancellations, the slowest after {1000 * slowest:.0f} ms, "
+    own = max(session.slowest_of_program for session in sessions)
+    figures = (f"{count} sessions of {turns} turns, {cancels} cancellations, the slowest after {1000 * slowest:.0f} ms "
+               f"({1000 * own:.0f} ms without the longest stall of the proof itself), "
                f"{added / (1 << 20):.2f} MB for a further session, {stage.memory >> 20} MB")
     return Result(stage.problems, figures)
 

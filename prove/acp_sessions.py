@@ -49,6 +49,32 @@ class Decisions:
         return self.by_session.get(params["sessionId"])
 
 
+class Metronome(threading.Thread):
+    """A thread that wants to run all the time. While it cannot run, nothing else of this process can,
+    so a message that arrives then is noticed late."""
+
+    TICK = 0.002
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        # Beginning and end of each time in which it did not run.
+        self.stalls = []
+        self.is_over = False
+
+    def run(self):
+        before = time.perf_counter()
+        while not self.is_over:
+            time.sleep(self.TICK)
+            now = time.perf_counter()
+            if now - before > 2 * self.TICK:
+                self.stalls.append((before, now))
+            before = now
+
+    def stalled(self, begin, end):
+        """Returns the longest time without interruption, between two moments, in which it did not run."""
+        return max((min(last, end) - max(first, begin) for first, last in self.stalls if first < end and last > begin), default=0.0)
+
+
 class WorkingSession:
     """One session and what it has seen."""
 
@@ -57,7 +83,10 @@ class WorkingSession:
         self.name = f"s{number}"
         self.random = random.Random(f"{seed} {number}")
         self.id = client.new_session(folder)
-        self.problems, self.cancels, self.slowest, self.turn = [], 0, 0.0, 0
+        self.problems, self.cancels, self.turn = [], 0, 0
+        # Longest times of a cancellation: as measured, and without the time in which this process stood still.
+        self.slowest, self.slowest_of_program = 0.0, 0.0
+        self.metronome = Metronome()
         # Prompts that have ended without a cancellation, in their order.
         self.finished = []
         self.read = len(client.messages)
@@ -152,6 +181,8 @@ class WorkingSession:
         self.finish(number, "cancelled", *others)
         took = self.answered - begin
         self.slowest = max(self.slowest, took)
+        stalled = self.metronome.stalled(begin, self.answered)
+        self.slowest_of_program = max(self.slowest_of_program, took - stalled)
         if took > CANCELLING:
             self.problem(f"the cancellation took {took:.1f} s")
 
@@ -219,11 +250,16 @@ KINDS = [
 
 def work(sessions, turns):
     """Lets all sessions work at the same time."""
+    metronome = Metronome()
+    metronome.start()
+    for session in sessions:
+        session.metronome = metronome
     threads = [threading.Thread(target=session.work, args=(turns,)) for session in sessions]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    metronome.is_over = True
 
 
 def wrong_requests(requests, sessions):
