@@ -3,8 +3,9 @@
 //! `check` checks the code against the rules of `ARCHITECTURE.md`, `gen` writes the reference
 //! material under `docs/`, `fuzz` runs the fuzz targets, `mutants` tests the tests, `interop` runs
 //! the tests against external programs, `bench` compares Pollux with its peers, `prove` tests the
-//! guarantees of Pollux. `ci`, `gate` and `nightly` are sequences of them. This program is not part
-//! of the product, and no crate depends on it.
+//! guarantees of Pollux, `screens` writes the screens of the documentation. `ci`, `gate` and
+//! `nightly` are sequences of them. This program is not part of the product, and no crate depends
+//! on it.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "not part of the product")]
 #![allow(
@@ -26,6 +27,7 @@ mod mutants;
 mod process;
 mod prose;
 mod prove;
+mod screens;
 mod shape;
 mod source;
 mod steps;
@@ -74,6 +76,8 @@ enum Verb {
     /// Measure Pollux and its peers from npm, and write bench/RESULTS.md; or compare its figures
     /// with their goals
     Bench(bench::Options),
+    /// Compare the screens of the documentation with those of the program, or write them
+    Screens(screens::Options),
     /// Prove the guarantees of Pollux
     Prove {
         #[command(subcommand)]
@@ -101,6 +105,7 @@ fn run() -> anyhow::Result<ExitCode> {
         Verb::Mutants(options) => mutants::run(&root, &options),
         Verb::Interop(options) => interop::run(&root, &options),
         Verb::Bench(options) => bench::run(&root, &options),
+        Verb::Screens(options) => screens::run(&root, &options),
         Verb::Prove { proof } => prove::run(&root, &proof),
     }
 }

@@ -88,6 +88,7 @@ mod suite {
     mod screen_code;
     mod screen_lists;
     mod screen_pasting;
+    mod screens;
     mod sessions;
     mod shell;
     mod sign_in;

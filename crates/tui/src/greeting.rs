@@ -9,7 +9,7 @@ use crate::row::{Look, Row};
 use crate::ui_settings::UiSettings;
 
 /// Keys that a new user needs.
-const HINTS: &str = "/help lists the commands   @path adds a file   !command runs it   Esc stops";
+const HINTS: &str = "/help for commands   @path adds a file   !command runs it   Esc stops";
 /// The hint about all keys.
 const KEYS: &str = "   ? keys";
 
