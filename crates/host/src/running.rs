@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use pollux_fs::Access;
 use pollux_protocol::{
     AgentHandle, ApprovalMode, BackgroundCommand, Completions, Live, ModelListing, Models, Part,
-    PromptSource, RunningSession, SessionFacts, SessionFailure, SessionsError, SettingValues,
-    TranscriptFrom, TranscriptPage,
+    PromptSource, RunningSession, SessionEntry, SessionFacts, SessionFailure, SessionPreview,
+    SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
@@ -69,6 +69,12 @@ impl RunningSession for OpenSession {
     ) -> Result<TranscriptPage, SessionsError> {
         let page = self.log.transcript(from, count).await;
         Ok(page.map_err(|error| SessionFailure::general(&error))?)
+    }
+
+    fn preview(&self, session: SessionEntry) -> BoxFuture<'static, Option<SessionPreview>> {
+        let store = SessionStore::new(&self.setup.project);
+        let read = blocking(move || Ok(store.preview(&session)));
+        Box::pin(async move { read.await.ok().flatten() })
     }
 
     fn ready(&self) -> BoxFuture<'static, ()> {

@@ -21,6 +21,7 @@ use crate::console::Console;
 use crate::end::{ConversationEnd, TerminalSignal};
 use crate::external_editor::{EditProposal, FilePlace, Workbench};
 use crate::keys::KeyDecoder;
+use crate::lists::{ListAnswer, ListRead};
 use crate::terminal::{self, Change, WindowSize};
 use crate::user::PageRead;
 use crate::view::TerminalView;
@@ -54,6 +55,9 @@ pub trait Interaction<'a>: TerminalView {
 
     /// Handles the end of the editor for one of these files, or the message why it was not opened.
     fn opened(&mut self, _opened: Result<(), String>) {}
+
+    /// Handles the answer to a request of a list, or a message for the user.
+    fn listed(&mut self, _answer: Result<ListAnswer, String>) {}
 
     /// Handles what was read from the clipboard, or a message for the user.
     fn pasted(&mut self, _pasted: Result<String, String>) {}
@@ -99,6 +103,8 @@ pub struct Awaited<'t, 'a> {
     pub completion: Option<&'t mut Completion>,
     /// Page of the transcript that is being read.
     pub page: Option<&'t mut PageRead<'a>>,
+    /// Answer to a request of a list.
+    pub list: Option<&'t mut ListRead<'a>>,
     /// Reading of the clipboard.
     pub clipboard: Option<&'t mut ClipboardRead>,
     /// Notification about work of another thread, after which the frontend shows its state.
@@ -175,8 +181,9 @@ impl EventLoop {
                 return end;
             }
             let (escape_end, next_tick) = (talk.escape_end(), talk.next_tick());
-            let Awaited { completion, page, clipboard, wake, workload } = talk.awaited();
+            let Awaited { completion, page, list, clipboard, wake, workload } = talk.awaited();
             let console = &mut self.console;
+            let is_ready = !console.is_behind;
             // While the terminal accepts no output, the loop handles only signals.
             tokio::select! {
                 biased;
@@ -184,13 +191,13 @@ impl EventLoop {
                     TerminalSignal::Interrupt => talk.interrupt(),
                     TerminalSignal::End(code) => return ConversationEnd::Signalled(code),
                 },
-                printed = console.out.send(), if console.is_behind => {
+                printed = console.out.send(), if !is_ready => {
                     if console.printed(printed).is_none() {
                         return ConversationEnd::HungUp;
                     }
                 }
                 change = console.changes.next() => console.change(change, talk).await,
-                typed = console.typed.recv(), if listening && !console.is_behind => match typed {
+                typed = console.typed.recv(), if listening && is_ready => match typed {
                     Some(typed) => talk.typed(&typed),
                     None if !terminal::is_open() => return ConversationEnd::HungUp,
                     // Ctrl-D in canonical mode.
@@ -201,23 +208,22 @@ impl EventLoop {
                 },
                 // Comes after the typed bytes, so that a busy program does not cut a sequence.
                 Some(()) = OptionFuture::from(escape_end.map(|end| sleep_until(end.into()))),
-                    if !console.is_behind => talk.escape_ended(),
+                    if is_ready => talk.escape_ended(),
                 Some(()) = OptionFuture::from(next_tick.map(|at| sleep_until(at.into()))),
-                    if !console.is_behind => talk.tick(),
-                Some(text) = self.messages.recv(), if !console.is_behind => talk.message(&text),
+                    if is_ready => talk.tick(),
+                Some(text) = self.messages.recv(), if is_ready => talk.message(&text),
                 Some(lines) = OptionFuture::from(completion.map(Completion::lines)),
-                    if !console.is_behind => talk.completed(&lines),
+                    if is_ready => talk.completed(&lines),
                 Some(()) = OptionFuture::from(wake.as_ref().map(|wake| wake.notified())),
-                    if !console.is_behind => talk.tick(),
-                Some(page) = OptionFuture::from(page),
-                    if !console.is_behind => talk.page_read(page),
-                Some(pasted) = OptionFuture::from(clipboard),
-                    if !console.is_behind => talk.pasted(pasted),
-                parts = workload.preparation(), if !console.is_behind => talk.prepared(parts),
-                commands = changes.changed(), if !console.is_behind => {
+                    if is_ready => talk.tick(),
+                Some(page) = OptionFuture::from(page), if is_ready => talk.page_read(page),
+                Some(answer) = OptionFuture::from(list), if is_ready => talk.listed(answer),
+                Some(pasted) = OptionFuture::from(clipboard), if is_ready => talk.pasted(pasted),
+                parts = workload.preparation(), if is_ready => talk.prepared(parts),
+                commands = changes.changed(), if is_ready => {
                     talk.background_changed(&commands);
                 }
-                event = events.next(), if !console.is_behind => match event {
+                event = events.next(), if is_ready => match event {
                     None => talk.agent_gone(),
                     Some(event) => self.tell(event, &mut events, talk),
                 },

@@ -23,6 +23,7 @@ mod event_loop;
 mod external_editor;
 mod git_branch;
 mod keys;
+mod lists;
 mod live_lines;
 pub mod narration;
 mod notices;
@@ -56,6 +57,7 @@ pub use keys::{
     BACKGROUND_QUERY, InputMode, KEY_COMMANDS, KeyCode, KeyCommand, KeyDecoder, KeyMap, KeyPress,
     KeyProtocol, KeySignal, SIGNAL_KEYS, Stroke, TerminalReport,
 };
+pub use lists::{ListAnswer, ListRead, ListRequest, ReadList};
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};
 pub use pollux_config::KeyBinding;

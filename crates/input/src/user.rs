@@ -20,6 +20,7 @@ use crate::end::{ConversationEnd, TerminalSignal};
 use crate::event_loop::{Chosen, EventLoop, Interaction, Signals, Unsent};
 use crate::external_editor::Workbench;
 use crate::keys::{KeyDecoder, KeyMap};
+use crate::lists::{OpenSession, ReadList};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
 use crate::resumed::LastMessages;
@@ -96,6 +97,8 @@ pub struct Opening<'a> {
     pub is_readable: Box<dyn Fn(&Path) -> bool + 'a>,
     /// Reads a page of the transcript of the session.
     pub read_page: ReadPage<'a>,
+    /// Answers the requests of lists.
+    pub read_list: ReadList<'a>,
     /// Stores a typed line for the history of later conversations.
     pub record: Box<dyn Fn(&str) + 'a>,
     /// Checks that an approval mode is allowed.
@@ -191,8 +194,8 @@ impl TerminalUser {
         let mut request = request.clone();
         let mut session = session;
         let (end, open) = loop {
-            let mut ended =
-                self.converse(session.as_ref(), start, &mut event_loop, &mut signals, begin).await;
+            let open = OpenSession { session: session.as_ref(), sessions, request: &request };
+            let mut ended = self.converse(&open, start, &mut event_loop, &mut signals, begin).await;
             let Some(next) = ended.next.take() else { break (ended, Some(session)) };
             event_loop.console.print(&std::mem::take(&mut ended.bytes));
             session.close().await;
@@ -219,12 +222,13 @@ impl TerminalUser {
     /// Runs the conversation in one session.
     async fn converse(
         &self,
-        session: &dyn RunningSession,
+        open: &OpenSession<'_>,
         start: Start,
         event_loop: &mut EventLoop,
         signals: &mut Signals<'_>,
         begin: Begin,
     ) -> Ended {
+        let session = open.session;
         let handle = session.handle();
         handle.commands().update(|set| {
             set.add_built_in(Arc::new(ShortcutsCommand::new(Arc::clone(&self.options.keys))));
@@ -249,6 +253,7 @@ impl TerminalUser {
             }),
             is_readable: Box::new(|path| session.is_readable(path)),
             read_page: Box::new(|from| session.transcript(from, PAGE)),
+            read_list: Box::new(|request| Box::pin(open.read_list(request))),
             record: Box::new(|prompt| session.record_prompt(prompt)),
             check_mode: Box::new(|mode| session.check_mode(mode)),
             settings: Box::new(|| session.settings()),
@@ -271,17 +276,9 @@ impl TerminalUser {
         let unsent = talk.unsent();
         let has_content = talk.workload().has_spoken() || facts.resumed.is_some();
         let bytes = talk.close(end, resume);
-        let Chosen { next, model, mode } = std::mem::take(&mut event_loop.chosen);
-        let before = if has_content {
-            SessionStart::Resume(facts.id.clone())
-        } else {
-            SessionStart::New(None)
-        };
-        let next = next.filter(|_| end == ConversationEnd::Finished).map(|next| NextSession {
-            starts: [next, before],
-            model: model.unwrap_or_else(|| facts.model.clone()),
-            mode: mode.unwrap_or(facts.mode),
-        });
+        let chosen = std::mem::take(&mut event_loop.chosen);
+        let is_finished = end == ConversationEnd::Finished;
+        let next = NextSession::after(facts, has_content, chosen).filter(|_| is_finished);
         Ended { end, bytes, unsent, next }
     }
 
@@ -335,6 +332,23 @@ struct NextSession {
     starts: [SessionStart; 2],
     model: String,
     mode: ApprovalMode,
+}
+
+impl NextSession {
+    /// Returns the session that the user has chosen, if any. A session without content is not
+    /// stored, so it cannot be opened again.
+    fn after(facts: &SessionFacts, has_content: bool, chosen: Chosen) -> Option<Self> {
+        let before = if has_content {
+            SessionStart::Resume(facts.id.clone())
+        } else {
+            SessionStart::New(None)
+        };
+        Some(Self {
+            starts: [chosen.next?, before],
+            model: chosen.model.unwrap_or_else(|| facts.model.clone()),
+            mode: chosen.mode.unwrap_or(facts.mode),
+        })
+    }
 }
 
 /// Waits for a signal that ends the program; returns its exit code.

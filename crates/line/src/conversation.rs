@@ -334,7 +334,7 @@ impl<'a> Interaction<'a> for Conversation<'a> {
 
     fn awaited(&mut self) -> Awaited<'_, 'a> {
         let (completion, workload) = (self.completion.as_mut(), &mut self.workload);
-        Awaited { completion, page: None, clipboard: None, wake: None, workload }
+        Awaited { completion, page: None, list: None, clipboard: None, wake: None, workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {

@@ -86,6 +86,7 @@ mod suite {
     mod screen;
     #[cfg(target_os = "linux")]
     mod screen_code;
+    mod screen_dialogs;
     mod screen_lists;
     mod screen_pasting;
     mod screens;

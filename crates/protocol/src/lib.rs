@@ -120,7 +120,7 @@ pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use reference::{escaped_path, unescaped_path};
 pub use sessions::{
     BackgroundCommand, Completions, PreparedSession, PromptSource, ResumedState, RunningSession,
-    SessionEntry, SessionFacts, SessionRequest, SessionStart, Sessions,
+    SessionEntry, SessionFacts, SessionPreview, SessionRequest, SessionStart, Sessions,
 };
 pub use sessions_error::{SessionFailure, SessionsError};
 pub use setting_values::SettingValues;

@@ -215,6 +215,10 @@ pub trait RunningSession: Send + Sync {
         count: usize,
     ) -> Result<TranscriptPage, SessionsError>;
 
+    /// Reads what a list shows about a session of the project. `None` if its file is too large to
+    /// be read for a list, or cannot be read.
+    fn preview(&self, session: SessionEntry) -> BoxFuture<'static, Option<SessionPreview>>;
+
     /// Waits until the session has everything that its first request waits for, such as the tools
     /// and prompts of servers. In a conversation nothing is waited for.
     fn ready(&self) -> BoxFuture<'static, ()>;
@@ -305,6 +309,15 @@ impl SessionEntry {
     pub fn title(&self) -> &str {
         self.summary.as_deref().unwrap_or(&self.first_message)
     }
+}
+
+/// Summary of a session for which its whole file is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionPreview {
+    /// Number of messages, the context not counted.
+    pub messages: usize,
+    /// Last prompt of the user: its beginning, on one line, without control characters.
+    pub last_prompt: Option<String>,
 }
 
 /// Source of a prompt.

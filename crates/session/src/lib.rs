@@ -26,6 +26,7 @@ mod figures;
 mod layout;
 mod listing;
 mod log;
+mod preview;
 mod prompts;
 mod reader;
 mod rebuild;

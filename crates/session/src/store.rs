@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use pollux_config::ProjectIdentity;
 use pollux_fs::AppendLog;
-use pollux_protocol::{EntryId, SessionEntry};
+use pollux_protocol::SessionEntry;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ use crate::listing::{self, is_session_file};
 use crate::log::{SessionLog, timestamp};
 use crate::reader::{Scan, load};
 use crate::resume::SessionData;
-use crate::subagents;
+use crate::{preview, subagents};
 
 /// Identifier of the session that was changed last.
 const LATEST: &str = "latest";
@@ -27,9 +27,6 @@ const SHORTEST_PREFIX: usize = 4;
 
 /// Maximum size of a session of one JSON object that is read whole, in bytes.
 const LARGEST_OLD: u64 = 1 << 30;
-
-/// Maximum size of a session file whose messages are counted for a list, in bytes.
-const LARGEST_COUNTED: u64 = 16 << 20;
 
 /// Folders of a project's state that no session may be named after.
 const RESERVED: [&str; 3] = ["chats", "logs", "tool-outputs"];
@@ -153,11 +150,7 @@ impl SessionStore {
     /// Returns the number of messages of a session, its context not counted. `None` if the file is
     /// too large to be read for a list, or cannot be read.
     pub fn count(&self, session: &SessionEntry) -> Option<usize> {
-        let is_small = |info: &pollux_fs::FileInfo| info.size <= LARGEST_COUNTED;
-        pollux_fs::info(&session.path).ok().filter(is_small)?;
-        let mut scan = Scan::default();
-        scan.read(&mut pollux_fs::open_to_read(&session.path).ok()?).ok()?;
-        Some(scan.messages.keys().filter(|id| *id != EntryId::CONTEXT).count())
+        preview::scan(session).map(|(scan, _)| preview::count(&scan))
     }
 
     /// Reads the content of a session, without resuming it.

@@ -141,7 +141,7 @@ fn notice(message: &StoredMessage) -> Option<TranscriptItem> {
 }
 
 /// Returns a message of the user's side as the user typed it; `None` if a program wrote it.
-fn user(mut message: StoredMessage) -> Option<TranscriptItem> {
+pub(crate) fn user(mut message: StoredMessage) -> Option<TranscriptItem> {
     if message.extra.hidden || message.id == EntryId::CONTEXT {
         return None;
     }

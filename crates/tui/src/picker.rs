@@ -1,19 +1,23 @@
 //! Lists that the user opens in place of the input: themes, settings, models, sessions. Pure.
 
-use pollux_input::KeyPress;
+use pollux_input::{KeyPress, ListAnswer, ListRequest};
 
 use crate::surface::Frame;
 use crate::theme::Theme;
 
+mod layout;
 mod list;
 mod sample;
+mod sessions;
 mod themes;
 
+pub(crate) use sessions::SessionPicker;
 pub(crate) use themes::ThemePicker;
 
 /// A list in place of the input.
 pub(crate) enum Picker {
     Themes(ThemePicker),
+    Sessions(SessionPicker),
 }
 
 /// Effect of a key.
@@ -66,6 +70,7 @@ impl Picker {
     pub(crate) fn press(&mut self, key: KeyPress) -> PickerStep {
         match self {
             Self::Themes(picker) => picker.press(key),
+            Self::Sessions(picker) => picker.press(key),
         }
     }
 
@@ -73,6 +78,7 @@ impl Picker {
     pub(crate) fn frame(&self, cells: usize, height: usize) -> Frame {
         match self {
             Self::Themes(picker) => picker.frame(cells, height),
+            Self::Sessions(picker) => picker.frame(cells, height),
         }
     }
 
@@ -80,6 +86,23 @@ impl Picker {
     pub(crate) fn previewed(&self) -> Option<&Theme> {
         match self {
             Self::Themes(picker) => picker.selected(),
+            Self::Sessions(_) => None,
+        }
+    }
+
+    /// Returns what the list needs next.
+    pub(crate) fn wanted(&mut self) -> Option<ListRequest> {
+        match self {
+            Self::Themes(_) => None,
+            Self::Sessions(picker) => picker.wanted(),
+        }
+    }
+
+    /// Takes the answer to the last request, or the message why there is none.
+    pub(crate) fn take(&mut self, answer: Result<ListAnswer, String>) {
+        match self {
+            Self::Themes(_) => {}
+            Self::Sessions(picker) => picker.take(answer),
         }
     }
 }

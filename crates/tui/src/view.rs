@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     Awaited, CommandInput, ConversationEnd, EditProposal, FilePlace, Interaction, KeyProtocol,
-    KeySignal, Opening, StopResult, Submission, TerminalView, TypedBytes, Unsent, WindowSize,
-    WorkKind, Workload, clipboard_sequence,
+    KeySignal, ListAnswer, Opening, StopResult, Submission, TerminalView, TypedBytes, Unsent,
+    WindowSize, WorkKind, Workload, clipboard_sequence,
 };
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, CommandSet, Envelope, Event, Live, Op, Part, Question,
@@ -38,6 +38,7 @@ mod frame;
 mod frames;
 mod keyboard;
 mod keys;
+mod listing;
 mod lists;
 mod pasting;
 mod signs;
@@ -48,6 +49,7 @@ use frame::FooterFacts;
 use frames::Frames;
 use keyboard::Keyboard;
 pub(crate) use keys::ESCAPE;
+use listing::Listing;
 use pasting::Pasting;
 use transcript::{Reading, Transcript};
 
@@ -78,6 +80,7 @@ pub(crate) struct View<'a> {
     vim: VimCommand,
     appearance: Appearance<'a>,
     reading: Reading<'a>,
+    listing: Listing<'a>,
     pasting: Pasting<'a>,
     /// The transcript, while it is on the screen.
     transcript: Option<Transcript<'a>>,
@@ -166,6 +169,7 @@ impl<'a> View<'a> {
             appearance,
             session: FooterFacts::of(facts),
             reading: Reading { read_page: opening.read_page, marks },
+            listing: Listing::new(opening.read_list, &facts.id),
             pasting: Pasting::new(opening.read_clipboard),
             transcript: None,
             has_sheet: false,
@@ -226,8 +230,8 @@ impl<'a> View<'a> {
 
     /// Takes a prompt or command that is not part of the history.
     fn take_line(&mut self, line: String, shown: &str) {
-        if line.trim() == "/theme" {
-            return self.open_themes();
+        if self.open_list(line.trim()) {
+            return;
         }
         match self.workload.submit(line) {
             Submission::Begun(kind) => self.begun(kind, shown),
@@ -432,9 +436,9 @@ impl<'a> Interaction<'a> for View<'a> {
     fn awaited(&mut self) -> Awaited<'_, 'a> {
         let completion = self.composer.completion.as_mut();
         let page = self.transcript.as_mut().and_then(Transcript::page);
-        let clipboard = self.pasting.reading();
+        let (list, clipboard) = (self.listing.reading(), self.pasting.reading());
         let wake = self.story.colours();
-        Awaited { completion, page, clipboard, wake, workload: &mut self.workload }
+        Awaited { completion, page, list, clipboard, wake, workload: &mut self.workload }
     }
 
     fn over(&self) -> Option<ConversationEnd> {
@@ -459,6 +463,11 @@ impl<'a> Interaction<'a> for View<'a> {
         if let (Err(message), Some(transcript)) = (opened, &mut self.transcript) {
             transcript.say(message);
         }
+    }
+
+    fn listed(&mut self, answer: Result<ListAnswer, String>) {
+        self.frames.change();
+        self.take_list(answer);
     }
 
     fn pasted(&mut self, pasted: Result<String, String>) {

@@ -202,6 +202,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         read_clipboard: Box::new(|| panic!("the clipboard is not read")),
         is_readable: Box::new(|_| false),
         read_page: Box::new(|_| panic!("no transcript is read")),
+        read_list: Box::new(|_| panic!("no list is shown")),
         complete_path: Box::new(|partial, _| {
             let paths = ["src/", "src/main.rs", "some\\ file"].into_iter();
             let found = paths.filter(|path| path.starts_with(&partial)).map(str::to_owned);

@@ -269,3 +269,25 @@ async fn a_call_without_an_end_is_interrupted_in_the_copy_of_its_session() {
     let [TranscriptItem::Answer(answer)] = &page.items[..] else { panic!("{page:?}") };
     assert_eq!(answer.calls[0].status, CallStatus::Cancelled);
 }
+
+#[test]
+fn a_preview_has_the_last_prompt_and_the_number_of_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = json!({ "functionResponse": { "id": "1", "name": "t", "response": {} } });
+    let message = |id: &str, kind: &str, part: serde_json::Value| json!({ "id": id, "type": kind, "content": [part] });
+    let lines = [
+        header("long", "2026-01-01T00:00:00.000Z"),
+        message("1", "user", json!({ "text": "begin" })),
+        message("2", "gemini", json!({ "text": "begun" })),
+        message("3", "user", json!({ "text": "go\n\u{1b}[2J on" })),
+        message("4", "gemini", json!({ "text": "gone" })),
+        message("5", "user", result),
+    ];
+    write(folder.path(), "session-a.jsonl", &lines);
+    let store = store(folder.path());
+    let mut session = store.find("long").unwrap();
+    let preview = store.preview(&session).unwrap();
+    assert_eq!((preview.messages, preview.last_prompt.as_deref()), (5, Some("go on")));
+    session.path = folder.path().join("gone.jsonl");
+    assert_eq!(store.preview(&session), None);
+}

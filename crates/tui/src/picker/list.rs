@@ -28,6 +28,14 @@ impl SearchList {
         Self { search: LineEditor::default(), texts, found, place }
     }
 
+    /// Replaces the entries. The search stays; this entry is selected if it is found.
+    pub(super) fn replace(&mut self, texts: impl Iterator<Item = String>, selected: usize) {
+        self.texts = texts.map(|text| text.to_lowercase()).collect();
+        self.find();
+        let place = self.found.iter().position(|index| *index == selected);
+        self.place = place.unwrap_or_else(|| self.place.min(self.found.len().saturating_sub(1)));
+    }
+
     /// Returns the index of the selected entry; `None` if none is found.
     pub(super) fn selected(&self) -> Option<usize> {
         self.found.get(self.place).copied()

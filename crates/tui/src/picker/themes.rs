@@ -1,8 +1,9 @@
 //! The list of themes, each with a preview. Pure.
 
-use pollux_input::{KeyPress, text_width};
+use pollux_input::KeyPress;
 use pollux_protocol::plain_text::{one_line, visible};
 
+use super::layout::{AROUND, layout, mark, room};
 use super::list::SearchList;
 use super::sample;
 use super::{PickerStep, Scope};
@@ -56,17 +57,11 @@ impl ThemePicker {
 
     /// Returns the rows, at most `height`.
     pub(crate) fn frame(&self, cells: usize, height: usize) -> Frame {
-        let (before, after) = self.list.typed();
-        let label = "search: ";
-        let title = Row::new(Look::Bold, TITLE);
-        let search = Row::new(Look::Dim, label).with(Look::Plain, before).with(Look::Plain, after);
         let (count, place) = self.list.count();
         let scope = self.scope.label();
         let hint = format!("{place} of {count} · Enter saves in {scope} · Tab changes it · Esc");
-        let hint = Row::new(Look::Dim, cut_to(&hint, cells));
-        let cursor = text_width(label) + text_width(before);
         // The list has what the title, the search and the hint leave.
-        let room = height.saturating_sub(3).min(SHOWN);
+        let room = room(height).min(SHOWN);
         let is_wide = cells >= WIDE;
         let width = if is_wide { LIST } else { cells };
         let mut rows: Vec<Row> = self
@@ -77,29 +72,15 @@ impl ThemePicker {
         let sample = sample::rows(if is_wide { cells - LIST - 1 } else { cells });
         if is_wide {
             beside(&mut rows, sample, room);
-        } else if height >= rows.len() + 3 + sample.len() {
+        } else if height >= rows.len() + AROUND + sample.len() {
             rows.push(Row::default());
             rows.extend(sample);
-            rows.truncate(height.saturating_sub(3));
         }
-        match height {
-            0 | 1 => rows = vec![search],
-            2 => rows.insert(0, search),
-            _ => {
-                rows.splice(0..0, [title, search]);
-                rows.push(hint);
-            }
-        }
-        let row = usize::from(height > 2);
-        rows.truncate(height.max(1));
-        for row in &mut rows {
-            row.cut(cells);
-        }
-        Frame { rows, cursor: (row, cursor.min(cells)) }
+        layout(TITLE, &self.list, rows, Row::new(Look::Dim, hint), (cells, height))
     }
 
     fn row(&self, index: usize, is_selected: bool, cells: usize) -> Row {
-        let (mark, look) = if is_selected { ("> ", Look::Cyan) } else { ("  ", Look::Plain) };
+        let (mark, look) = mark(is_selected);
         let label = self.themes.get(index).map(Theme::label).unwrap_or_default();
         let label = one_line(&visible(&label));
         Row::new(look, mark).with(look, &cut_to(&label, cells.saturating_sub(2)))

@@ -58,6 +58,7 @@ impl View<'_> {
         match step {
             PickerStep::Open => {
                 self.preview_theme();
+                self.read_list();
                 return false;
             }
             PickerStep::Close => _ = self.close_picker(),
@@ -74,6 +75,7 @@ impl View<'_> {
         let was_open = self.picker.take().is_some();
         if was_open {
             self.preview_theme();
+            self.read_list();
         }
         was_open
     }

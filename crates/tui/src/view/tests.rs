@@ -150,6 +150,9 @@ impl<'a> Stage<'a> {
             read_clipboard: Box::new(|| panic!("the clipboard is not read")),
             is_readable: Box::new(|_| false),
             read_page: Box::new(|_| Box::pin(futures::future::ready(Ok(said())))),
+            read_list: Box::new(|request| {
+                Box::pin(futures::future::ready(listing::tests::answer(request)))
+            }),
             record: Box::new(|_| {}),
             check_mode: Box::new(|_| Ok(())),
             settings,

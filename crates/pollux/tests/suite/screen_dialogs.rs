@@ -1,0 +1,42 @@
+//! Lists in place of the input of the screen: sessions.
+
+use pollux_testkit::{Key, reply};
+
+use super::screen::{PLACEHOLDER, Talk, on_screen};
+
+#[test]
+fn an_earlier_session_is_resumed_and_deleted() {
+    let talk = Talk::with([reply().text("Apples it is."), reply().text("Plums it is.")]);
+    talk.line("buy apples");
+    talk.wait("Apples it is.");
+    talk.idle();
+    let (stage, _) = talk.end();
+    let terminal = on_screen(stage.pollux(&[])).in_terminal(24, 80);
+    let talk = Talk { stage, terminal };
+    talk.wait(PLACEHOLDER);
+    talk.line("buy plums");
+    talk.wait("Plums it is.");
+    talk.idle();
+    talk.line("/resume");
+    talk.wait("> (current) buy plums");
+    talk.wait("2 messages  20");
+    talk.terminal.send("APPLES");
+    talk.wait("\n> buy apples");
+    talk.wait("1 of 1 \u{b7} Enter resumes \u{b7} Del deletes \u{b7} Esc");
+    talk.enter();
+    talk.wait("> buy apples\n\nApples it is.\n");
+    talk.idle();
+    talk.line("/chat");
+    talk.wait("(current) buy apples");
+    talk.terminal.send("plums");
+    talk.wait("1 of 1");
+    talk.terminal.send("\x1b[3~");
+    talk.wait("Delete this session with its files? y deletes it, other keys keep it");
+    talk.terminal.send("y");
+    talk.wait("No session contains these words.");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait(PLACEHOLDER);
+    let (stage, _) = talk.end();
+    let listed = stage.program().args(["--list-sessions"]).run().stdout_text();
+    assert!(listed.contains("(1):") && listed.contains("buy apples"), "{listed}");
+}

@@ -1,0 +1,71 @@
+//! Lists in place of the input, whose entries are read while they are on the screen.
+
+use pollux_input::{ListAnswer, ListRead, ReadList};
+
+use super::View;
+use crate::picker::{Picker, SessionPicker};
+
+/// The access to what lists show.
+pub(super) struct Listing<'a> {
+    read: ReadList<'a>,
+    /// Id of the session.
+    session: String,
+    /// Answer that is awaited.
+    reading: Option<ListRead<'a>>,
+}
+
+impl<'a> Listing<'a> {
+    pub(super) fn new(read: ReadList<'a>, session: &str) -> Self {
+        Self { read, session: session.to_owned(), reading: None }
+    }
+
+    /// Returns the answer that is awaited.
+    pub(super) fn reading(&mut self) -> Option<&mut ListRead<'a>> {
+        self.reading.as_mut()
+    }
+}
+
+impl View<'_> {
+    /// Opens the list that a typed line stands for; returns false if it stands for none.
+    pub(super) fn open_list(&mut self, line: &str) -> bool {
+        match line {
+            "/theme" => self.open_themes(),
+            "/resume" | "/chat" => {
+                let picker = SessionPicker::new(&self.listing.session);
+                self.show_list(Picker::Sessions(picker));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn show_list(&mut self, picker: Picker) {
+        self.listing.reading = None;
+        self.picker = Some(picker);
+        self.read_list();
+    }
+
+    /// Handles the answer to a request of the open list.
+    pub(super) fn take_list(&mut self, answer: Result<ListAnswer, String>) {
+        self.listing.reading = None;
+        if let Some(picker) = &mut self.picker {
+            picker.take(answer);
+        }
+        self.read_list();
+    }
+
+    /// Begins to read what the open list needs next.
+    pub(super) fn read_list(&mut self) {
+        let listing = &mut self.listing;
+        match &mut self.picker {
+            None => listing.reading = None,
+            Some(picker) if listing.reading.is_none() => {
+                listing.reading = picker.wanted().map(|request| (listing.read)(request));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

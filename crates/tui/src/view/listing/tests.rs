@@ -1,0 +1,108 @@
+use futures::FutureExt;
+use pollux_input::{Interaction, ListAnswer, ListRequest};
+use pollux_protocol::{SessionEntry, SessionPreview};
+use pretty_assertions::assert_eq;
+
+use crate::view::tests::{Agent, Stage};
+
+const DOWN: &str = "\x1b[B";
+const DELETE: &str = "\x1b[3~";
+
+fn session(id: &str, day: u8) -> SessionEntry {
+    SessionEntry {
+        id: id.to_owned(),
+        path: format!("/chats/{id}.jsonl").into(),
+        index: 0,
+        start_time: String::new(),
+        last_updated: format!("2026-11-{day:02}T12:00:00.000Z"),
+        first_message: format!("first of {id}"),
+        summary: None,
+        is_damaged: false,
+        agent: None,
+        subagents: Vec::new(),
+    }
+}
+
+/// Returns the answers of a project with two sessions, of which one can be deleted.
+pub(crate) fn answer(request: ListRequest) -> Result<ListAnswer, String> {
+    match request {
+        ListRequest::Sessions => Ok(ListAnswer::Sessions(vec![session("old", 1), session("s", 2)])),
+        ListRequest::DeleteSession(id) if id == "old" => {
+            Ok(ListAnswer::Sessions(vec![session("s", 2)]))
+        }
+        ListRequest::Preview(session) => {
+            let last_prompt = Some(format!("last of {}", session.id));
+            Ok(ListAnswer::Preview(session.id, Some(SessionPreview { messages: 4, last_prompt })))
+        }
+        ListRequest::DeleteSession(id) => Err(format!("{id} is in use")),
+    }
+}
+
+/// Passes on the answers that the list waits for.
+fn read(stage: &mut Stage<'_>) {
+    while let Some(answer) = stage.view.awaited().list.and_then(FutureExt::now_or_never) {
+        stage.view.listed(answer);
+    }
+}
+
+fn open<'a>(agent: &'a Agent, line: &str) -> Stage<'a> {
+    let mut stage = Stage::new(agent, 80, 24);
+    stage.keys(&[line, "\r"]);
+    let rows = stage.live();
+    assert!(rows.contains(&"Reading the sessions ...".to_owned()), "{rows:?}");
+    read(&mut stage);
+    stage
+}
+
+#[tokio::test]
+async fn a_session_is_chosen_and_resumed() {
+    for line in ["/resume", "/chat "] {
+        let agent = Agent::default();
+        let mut stage = open(&agent, line);
+        let rows = stage.live();
+        let row = rows.iter().position(|row| row.starts_with("> (current) first of s ")).unwrap();
+        assert!(rows[row].contains("4 messages  2026-11-02 "), "{rows:?}");
+        assert!(rows.contains(&"  Last:  last of s".to_owned()), "{rows:?}");
+        stage.keys(&["\r"]);
+        let rows = stage.live();
+        assert!(rows.contains(&"This session is open already.".to_owned()), "{rows:?}");
+        stage.keys(&["old"]);
+        assert!(!stage.live().join("\n").contains("(current)"), "{:?}", stage.live());
+        stage.keys(&["\r"]);
+        assert_eq!(agent.asked(), ["/resume "], "the stage knows no command with arguments");
+        assert_eq!(stage.finished().last().unwrap(), "> /resume old");
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_deleted_after_a_question() {
+    let agent = Agent::default();
+    let mut stage = open(&agent, "/resume");
+    let has_old = |stage: &mut Stage<'_>| stage.live().join("\n").contains("first of old");
+    stage.keys(&[DOWN, DELETE]);
+    let question = "Delete this session with its files? y deletes it, other keys keep it";
+    assert!(stage.live().contains(&question.to_owned()), "{:?}", stage.live());
+    for key in ["\r", "n", "\x1b", DELETE] {
+        stage.keys(&[key, DELETE]);
+        read(&mut stage);
+        assert!(has_old(&mut stage), "{key:?}");
+    }
+    stage.keys(&["x", DELETE, "y"]);
+    read(&mut stage);
+    assert!(!has_old(&mut stage), "{:?}", stage.live());
+    stage.keys(&["\x1b"]);
+    assert_eq!(agent.asked(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_closed_list_waits_for_nothing() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["/resume", "\r"]);
+    assert!(stage.view.awaited().list.is_some());
+    stage.keys(&["\x1b"]);
+    assert!(stage.view.awaited().list.is_none());
+    // An answer that comes anyway has no effect.
+    stage.view.listed(answer(ListRequest::Sessions));
+    assert_eq!(stage.live()[1], ">   Type your message or @path/to/file");
+}
