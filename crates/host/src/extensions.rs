@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pollux_config::{Loaded, Places};
+use pollux_config::{Loaded, Places, Settings};
 use pollux_extensions::{ExtensionPlaces, ExtensionRules, ExtensionSet, SourceRules};
 use pollux_policy::ToolLists;
+use pollux_protocol::SettingValues;
+use serde_json::{Map, Value};
 
 mod switch;
 
@@ -55,6 +57,36 @@ pub fn source_rules(loaded: &Loaded) -> SourceRules {
 }
 
 impl Setup {
+    /// Returns the settings for frontends. The themes of active extensions are among the user's own
+    /// ones, as `THEME (EXTENSION)`.
+    pub(crate) fn setting_values(&self, settings: &Settings) -> SettingValues {
+        let themes: Vec<(String, &Value)> = self
+            .extensions
+            .active()
+            .flat_map(|extension| {
+                extension.manifest.themes.iter().filter_map(move |theme| {
+                    let name = theme.get("name")?.as_str()?;
+                    Some((format!("{name} ({})", extension.name()), theme))
+                })
+            })
+            .collect();
+        if themes.is_empty() {
+            return settings.values();
+        }
+        let mut merged = settings.merged().clone();
+        let own = &mut merged["ui"]["customThemes"];
+        if !own.is_object() {
+            *own = Value::Object(Map::new());
+        }
+        for (name, theme) in themes {
+            // A theme of the user with the same name is the user's decision.
+            if own.get(&name).is_none() {
+                own[name.as_str()] = theme.clone();
+            }
+        }
+        SettingValues::new(Arc::new(merged))
+    }
+
     /// Returns the lists that decide which tools are available: those of settings and options, and
     /// the exclusions of extensions.
     pub(crate) fn tool_lists(&self) -> ToolLists {

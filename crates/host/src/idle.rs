@@ -2,11 +2,8 @@
 //! after each change of it, because a user would otherwise rely on it. Settings that only change
 //! the appearance are left to `config report`.
 
-use std::path::{Path, PathBuf};
-
 use pollux_config::consent::short;
 use pollux_config::{Loaded, ProjectIdentity, schema};
-use pollux_extensions::{Extension, ExtensionSet};
 use pollux_fs::WriteOptions;
 use pollux_protocol::Notices;
 use serde_json::Value;
@@ -38,13 +35,8 @@ const MAX_REPORTED: usize = 64 << 10;
 const MAX_NAMES: usize = 4;
 
 /// Reports in one line what is configured without effect, unless the last report was the same.
-pub(crate) fn report(
-    loaded: &Loaded,
-    project: &ProjectIdentity,
-    extensions: &ExtensionSet,
-    notices: &dyn Notices,
-) {
-    let found = found(loaded, extensions).join("; ");
+pub(crate) fn report(loaded: &Loaded, project: &ProjectIdentity, notices: &dyn Notices) {
+    let found = found(loaded);
     let file = project.temporary_dir.join(REPORTED);
     let reported = pollux_fs::read_head(&file, MAX_REPORTED).unwrap_or_default();
     if found.as_bytes() == reported {
@@ -60,17 +52,8 @@ pub(crate) fn report(
     drop(pollux_fs::write_atomic(&file, found.as_bytes(), &WriteOptions::private()));
 }
 
-/// Returns the configuration without effect, one text for each kind.
-fn found(loaded: &Loaded, extensions: &ExtensionSet) -> Vec<String> {
-    let mut found = Vec::new();
-    let brings = |what: fn(&Extension) -> bool| -> Vec<String> {
-        let brought = extensions.active().filter(|extension| what(extension));
-        brought.map(|extension| extension.name().to_owned()).collect()
-    };
-    let themes = brings(|extension| !extension.manifest.themes.is_empty());
-    let agents = brings(|extension| !entries(&extension.agents()).is_empty());
-    found.extend(listed("themes of extensions", &themes));
-    found.extend(listed("subagents of extensions", &agents));
+/// Returns the configuration without effect.
+fn found(loaded: &Loaded) -> String {
     let defaults = schema::defaults();
     let is_idle = |setting: &&schema::Setting| {
         let value = loaded.settings.value(setting.key);
@@ -84,8 +67,7 @@ fn found(loaded: &Loaded, extensions: &ExtensionSet) -> Vec<String> {
     };
     let settings: Vec<String> =
         schema::all().filter(is_idle).map(|setting| setting.key.to_owned()).collect();
-    found.extend(listed("settings", &settings));
-    found
+    listed("settings", &settings).unwrap_or_default()
 }
 
 /// Returns the kind with the first names; `None` if there are no names.
@@ -97,11 +79,6 @@ fn listed(plural: &str, names: &[String]) -> Option<String> {
     let more = names.len() - shown.len();
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     Some(format!("{plural} ({}{more})", shown.join(", ")))
-}
-
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    let entries = pollux_fs::list_directory(folder).unwrap_or_default();
-    entries.into_iter().map(|entry| entry.path).collect()
 }
 
 #[cfg(test)]

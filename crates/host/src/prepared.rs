@@ -155,7 +155,7 @@ impl PreparedSession for Prepared {
     }
 
     fn settings(&self) -> SettingValues {
-        self.setup.loaded.settings.values()
+        self.setup.setting_values(&self.setup.loaded.settings)
     }
 
     fn models(&self) -> BoxFuture<'static, Vec<ModelListing>> {

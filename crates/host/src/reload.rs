@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pollux_agent::{LoopSettings, MaskingOptions, NextSpeakerOptions, WeakHandle};
 use pollux_config::{Settings, schema};
-use pollux_protocol::{CommandReport, Live, Op, SettingValues};
+use pollux_protocol::{CommandReport, Live, Op};
 
 use crate::consent;
 use crate::setup::{Beginning, Setup};
@@ -67,11 +67,6 @@ impl LiveSettings {
     /// Returns the live settings as last read.
     pub(crate) fn current(&self) -> Live<Settings> {
         self.0.current.clone()
-    }
-
-    /// Returns the settings as last read.
-    pub(crate) fn values(&self) -> SettingValues {
-        self.0.current.get().values()
     }
 
     /// Sets the agent that changes are reported to.

@@ -43,7 +43,7 @@ impl RunningSession for OpenSession {
     }
 
     fn settings(&self) -> SettingValues {
-        self.state.settings.values()
+        self.setup.setting_values(&self.state.settings.current().get())
     }
 
     fn handle(&self) -> Arc<dyn AgentHandle> {

@@ -162,7 +162,7 @@ impl Setup {
         let extensions = extensions::find(&loaded, &places, cwd, options.extensions.as_deref());
         if !options.looks_up {
             extensions.messages.iter().for_each(|message| sink.warning(message));
-            idle::report(&loaded, &project, &extensions, sink);
+            idle::report(&loaded, &project, sink);
         }
         notices::place(&loaded, &places, cwd, sink);
         let protected = ProtectedPlaces::new(&places, environment);

@@ -65,8 +65,8 @@ pub(crate) struct RunningAgent {
 }
 
 impl Setup {
-    /// Finds the subagents: the built-in ones, those of the project that are in `accepted`, and
-    /// those of the user. Blocks the thread.
+    /// Finds the subagents: the built-in ones, those of the project that are in `accepted`,
+    /// those of the user, and those of active extensions. Blocks the thread.
     pub(crate) fn find_agents(&self, accepted: &Accepted, settings: &Settings) -> AgentSet {
         let mut set = AgentSet::built_in();
         if !settings.boolean("experimental.enableAgents") {
@@ -88,6 +88,7 @@ impl Setup {
                 folder: &folder.join(GEMINI_DIR).join(FOLDER),
                 owner: AgentOwner::Project,
                 within: Some(folder),
+                variables: None,
                 is_tool: &is_tool_name,
                 refuse: &refuse,
             });
@@ -96,9 +97,20 @@ impl Setup {
             folder: &self.places.home.join(GEMINI_DIR).join(FOLDER),
             owner: AgentOwner::User,
             within: None,
+            variables: None,
             is_tool: &is_tool_name,
             refuse: &|_, _| None,
         });
+        for extension in self.extensions.active() {
+            set.add_folder(&AgentFolder {
+                folder: &extension.agents(),
+                owner: AgentOwner::Extension(extension.name().to_owned()),
+                within: Some(&extension.folder),
+                variables: Some(&extension.variables),
+                is_tool: &is_tool_name,
+                refuse: &|_, _| None,
+            });
+        }
         set.with_overrides(overrides(settings))
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use crate::skills::{FrontMatterError, parts};
+use crate::variables::Variables;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
@@ -156,6 +157,19 @@ pub enum DefinitionError {
     /// The agent runs on another machine.
     #[error("remote agents are not available in this version")]
     Remote,
+}
+
+impl AgentDefinition {
+    /// Returns the agent with the values of variables in its texts.
+    pub(super) fn filled(self, variables: &Variables) -> Self {
+        let fill = |text: String| variables.fill_text(&text);
+        Self {
+            description: one_line(&fill(self.description)),
+            instructions: fill(self.instructions),
+            query: fill(self.query),
+            ..self
+        }
+    }
 }
 
 /// Reads a definition. `is_tool` says whether a tool with a name can exist.

@@ -9,6 +9,7 @@ use pollux_fs::EntryKind;
 
 use super::built_in::built_in;
 use super::definition::{AgentDefinition, AgentModel, AgentOwner, agent_definition};
+use crate::variables::Variables;
 
 /// Maximum number of definitions in one folder.
 const MAX_FILES: usize = 500;
@@ -23,6 +24,8 @@ pub struct AgentFolder<'a> {
     pub owner: AgentOwner,
     /// Folder that links must not leave.
     pub within: Option<&'a Path>,
+    /// Variables that the definitions may name.
+    pub variables: Option<&'a Variables>,
     /// Returns true if a tool with this name can exist.
     pub is_tool: &'a dyn Fn(&str) -> bool,
     /// Returns why the definition in a file, given by the name of the file without `.md` and its
@@ -172,7 +175,11 @@ fn read(path: &Path, folder: &AgentFolder<'_>) -> Result<AgentDefinition, Left> 
     }
     let agent = agent_definition(&text, folder.is_tool).map_err(|error| faulty(&error))?;
     let (owner, file) = (folder.owner.clone(), Some(path.to_owned()));
-    Ok(AgentDefinition { owner, file, ..agent })
+    let agent = AgentDefinition { owner, file, ..agent };
+    Ok(match folder.variables {
+        Some(variables) => agent.filled(variables),
+        None => agent,
+    })
 }
 
 #[cfg(test)]
@@ -197,6 +204,7 @@ mod tests {
             folder,
             owner: AgentOwner::User,
             within,
+            variables: None,
             is_tool: &|name| name == "glob",
             refuse: &|name, _| (name == "refused").then(|| "No.".to_owned()),
         });
@@ -260,6 +268,25 @@ mod tests {
         assert_eq!(set.configured("nosuch"), None);
         let enabled: Vec<_> = set.enabled().map(|agent| agent.name.as_str()).collect();
         assert_eq!(enabled, ["codebase_investigator", "cli_help", "a"]);
+    }
+
+    #[test]
+    fn definitions_of_extensions_name_variables() {
+        let text = "---\nname: a\ndescription: In ${extensionPath}\n---\n${KEY} ${query} ${x}";
+        let files = folder(&[("1.md", text)]);
+        let variables = Variables::new(files.path(), Path::new("/w")).with([("KEY", "${/}")]);
+        let mut set = AgentSet::default();
+        set.add_folder(&AgentFolder {
+            folder: files.path(),
+            owner: AgentOwner::Extension("x".to_owned()),
+            within: Some(files.path()),
+            variables: Some(&variables),
+            is_tool: &|_| true,
+            refuse: &|_, _| None,
+        });
+        let agent = set.get("a").unwrap();
+        assert_eq!(agent.description, format!("In {}", files.path().display()));
+        assert_eq!(agent.instructions, "${/} ${query} ${x}");
     }
 
     #[cfg(unix)]

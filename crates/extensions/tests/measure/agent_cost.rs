@@ -36,6 +36,7 @@ fn median(folder: &Path, count: usize) -> Duration {
         set.add_folder(&AgentFolder {
             folder,
             owner: AgentOwner::User,
+            variables: None,
             within: None,
             is_tool: &|_| true,
             refuse: &|_, _| None,

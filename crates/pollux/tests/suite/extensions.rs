@@ -7,6 +7,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::mcp_server::ScriptServer;
+use super::screen::{Talk as Screen, on_screen};
 use super::stage::{Stage, texts};
 
 /// Writes a file of an installed extension.
@@ -181,6 +182,57 @@ fn two_servers_of_one_name_are_reported() {
     let finished = run(&stage, &["-p", "go"]);
     let expected = "Skipping the MCP server \"same\" of the extension \"b\": the extension \"a\"";
     assert!(finished.stderr_text().contains(expected), "{}", finished.report());
+}
+
+#[test]
+fn subagents_take_effect() {
+    let stage = Stage::with([
+        reply().call("invoke_agent", json!({"agent_name": "helper", "prompt": "look"})),
+        reply().call("complete_task", json!({"result": "seen"})),
+        reply().text("Done."),
+    ]);
+    manifest(&stage, "acme", json!({}));
+    let agent = |text: &str| format!("---\nname: helper\ndescription: Helps\n---\n{text}\n");
+    file(&stage, "acme/agents/helper.md", agent("You are in ${extensionPath}."));
+    file(&stage, "acme/agents/bad.md", "---\nname: bad\n---\n");
+    let run = stage.pollux(&["-p", "go"]).run();
+    run.assert_code(0);
+    let reported = run.stderr_text();
+    assert!(reported.contains("acme/agents/bad.md: "), "{reported}");
+    let instruction = stage.requests()[1].body["systemInstruction"].to_string();
+    let folder = stage.home.gemini().join("extensions/acme");
+    assert!(instruction.contains(&format!("You are in {}.", folder.display())), "{instruction}");
+    // The user's own definition replaces that of an extension.
+    stage.home.user_file("agents/helper.md", agent("You are mine."));
+    stage
+        .server
+        .stream(reply().call("invoke_agent", json!({"agent_name": "helper", "prompt": "look"})));
+    stage.server.stream(reply().call("complete_task", json!({"result": "seen"})));
+    stage.server.stream(reply().text("Done."));
+    let run = stage.pollux(&["-p", "go"]).run();
+    assert!(run.stderr_text().contains("Duplicate agent name 'helper'"), "{}", run.report());
+    let instruction = stage.requests()[4].body["systemInstruction"].to_string();
+    assert!(instruction.contains("You are mine."), "{instruction}");
+}
+
+#[test]
+fn themes_can_be_chosen() {
+    let stage = Stage::new();
+    let theme =
+        json!({"type": "custom", "name": "night", "text": {"primary": "#fff", "link": "no"}});
+    manifest(&stage, "acme", json!({"themes": [theme, {"name": "day", "type": "custom"}]}));
+    stage.home.settings(&json!({"ui": {"theme": "night (acme)"}}));
+    let program = on_screen(stage.pollux(&[])).env("NO_COLOR", "");
+    let talk = Screen { terminal: program.in_terminal(30, 140), stage };
+    talk.wait(
+        "! Theme night (acme): ui.customThemes.night (acme): text.link: \"no\" is no colour.",
+    );
+    talk.line("/theme day (acme)");
+    talk.wait("ui.theme");
+    talk.idle();
+    let (stage, _) = talk.end();
+    let settings = fs::read_to_string(stage.home.gemini().join("settings.json")).unwrap();
+    assert!(settings.contains("\"day (acme)\""), "{settings}");
 }
 
 #[test]

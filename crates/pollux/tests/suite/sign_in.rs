@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pollux_testkit::{Key, Terminal, reply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::stage::Stage;
 
@@ -92,19 +92,18 @@ fn what_is_not_available_is_reported_once() {
         run.assert_code(0);
         assert_eq!(run.stderr_text().matches(text).count(), count, "{}", run.report());
     };
-    stage.home.settings(&json!({"ui": {"theme": "x"}, "general": {"vimMode": true}}));
-    run(0, "ignored");
-    let extension = |name: &str| {
-        let themes = json!([{"name": "night", "type": "custom"}]);
-        let manifest = json!({"name": name, "version": "1.0.0", "themes": themes});
-        let file = format!("extensions/{name}/gemini-extension.json");
-        stage.home.user_file(&file, manifest.to_string());
+    let settings = |browser: Value| {
+        stage.home.settings(&json!({
+            "ui": {"theme": "x"}, "general": {"vimMode": true}, "agents": {"browser": browser}
+        }));
     };
-    extension("a");
-    run(1, "ignored: themes of extensions (a).");
+    settings(json!({}));
     run(0, "ignored");
-    extension("c");
-    run(1, "ignored: themes of extensions (a, c).");
+    settings(json!({"headless": true}));
+    run(1, "ignored: settings (agents.browser.headless).");
+    run(0, "ignored");
+    settings(json!({"headless": true, "profilePath": "/p"}));
+    run(1, "ignored: settings (agents.browser.headless, agents.browser.profilePath).");
 }
 
 #[test]
