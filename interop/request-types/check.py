@@ -43,6 +43,8 @@ REDIRECTS = "/redirect-loop/"
 ANY = "/x"
 # Addresses of MCP servers in the tests, and of the services that sign in to them.
 MCP = ("/mcp", "/broken", "/web", "/register", "/token")
+# Beginnings of addresses of GitHub, from which extensions are installed.
+GITHUB = ("/repos/", "/archive/")
 
 # Addresses of Code Assist, which has no published types: a request for an answer has Gemini's inside.
 CODE_ASSIST = "/v1internal:"
@@ -71,7 +73,7 @@ def main() -> int:
     for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         request = json.loads(file.read_text())
         path, body = request["path"], request["body"]
-        if path.startswith(REDIRECTS) or path == ANY or path in MCP:
+        if path.startswith((REDIRECTS, *GITHUB)) or path == ANY or path in MCP:
             continue
         action = path.rpartition(":")[2]
         if action in UNTYPED:

@@ -3,19 +3,26 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+use pollux_config::Environment;
 use pollux_fs::EntryKind;
 use tempfile::TempDir;
 
+use crate::archive::{ArchiveKind, extract, extract_bytes};
 use crate::enablement::ExtensionEnablement;
 use crate::error::InstallError;
+use crate::git::without_credentials;
 use crate::manifest::{MANIFEST_FILE, Manifest, ManifestError};
 use crate::record::{InstallRecord, RECORD_FILE, SourceKind, github_repository};
+use crate::release::{Release, Releases};
 use crate::set::extensions_folder;
 use crate::variables::Variables;
 use crate::{git, tree};
 
 /// Beginnings of addresses of repositories.
 const REMOTE: [&str; 7] = ["http://", "https://", "git@", "sso://", "github:", "gitlab:", "ssh://"];
+/// Beginning of the names of temporary folders.
+const TEMPORARY: &str = "gemini-extension-";
 /// File with the values of settings, which an update keeps.
 const VALUES: &str = ".env";
 
@@ -26,6 +33,8 @@ pub struct FetchedExtension {
     pub record: InstallRecord,
     /// Folder with the files.
     pub folder: PathBuf,
+    /// Reason why the files are not those of a release, for the user.
+    pub note: Option<String>,
     /// Copy of the source, which is removed at the end.
     _copy: Option<TempDir>,
 }
@@ -41,7 +50,7 @@ pub struct SourceOptions {
     pub pre_release: bool,
 }
 
-/// Returns the origin that a user names: the address of a repository, or a folder.
+/// Returns the origin that a user names: the address of a repository, a folder, or an archive.
 ///
 /// # Errors
 /// The message of Gemini CLI.
@@ -58,41 +67,157 @@ pub fn source(given: &str, cwd: &Path, options: &SourceOptions) -> Result<Instal
         return Err("--ref and --auto-update are not applicable for local extensions.".to_owned());
     }
     let path = pollux_fs::absolute(cwd, Path::new(given));
-    match pollux_fs::info(&path).map(|info| info.kind) {
-        Ok(EntryKind::Directory) => {
-            Ok(InstallRecord::new(path.to_string_lossy(), SourceKind::Local))
+    let is_usable = match pollux_fs::info(&path).map(|info| info.kind) {
+        Ok(EntryKind::Directory) => true,
+        Ok(EntryKind::File) => ArchiveKind::of(given).is_some(),
+        _ => false,
+    };
+    if !is_usable {
+        return Err("Install source not found.".to_owned());
+    }
+    Ok(InstallRecord::new(path.to_string_lossy(), SourceKind::Local))
+}
+
+/// Access to the places that extensions come from.
+pub struct Sources {
+    environment: Vec<(OsString, OsString)>,
+    releases: Releases,
+}
+
+impl Sources {
+    /// Creates the value for a user with this environment. Nothing is requested.
+    ///
+    /// # Errors
+    /// The message about a variable that cannot be used.
+    pub fn new(environment: &Environment) -> Result<Self, String> {
+        let releases = Releases::new(environment)?;
+        Ok(Self { environment: environment.for_children(), releases })
+    }
+
+    /// Fetches the files of an extension into a temporary folder: those of a release, if the
+    /// repository is on GitHub and has one, otherwise those of the repository, or of an archive.
+    /// A folder is used in place.
+    ///
+    /// # Errors
+    /// The reason why they cannot be fetched.
+    pub async fn fetch(&self, record: InstallRecord) -> Result<FetchedExtension, InstallError> {
+        let given = PathBuf::from(&record.source);
+        match record.kind {
+            SourceKind::Local if pollux_fs::info(&given)?.kind == EntryKind::File => {
+                let kind = ArchiveKind::of(&record.source).unwrap_or(ArchiveKind::Zip);
+                let unpack = move |to: &Path| extract(&given, kind, to);
+                unpacked(record, unpack).await
+            }
+            SourceKind::Local | SourceKind::Link => {
+                Ok(FetchedExtension { record, folder: given, note: None, _copy: None })
+            }
+            SourceKind::Git | SourceKind::GithubRelease => {
+                let note = match self.release(&record).await {
+                    Ok(Some((release, archive))) => {
+                        let source = PathBuf::from(without_credentials(&record.source));
+                        let unpack = move |to: &Path| {
+                            extract_bytes(&archive, release.kind, to)
+                                .map_err(|reason| InstallError::archive(&source, reason))
+                        };
+                        let (kind, tag) = (SourceKind::GithubRelease, Some(release.tag));
+                        let record = InstallRecord { kind, release_tag: tag, ..record };
+                        return unpacked(record, unpack).await;
+                    }
+                    Ok(None) => None,
+                    Err(reason) => Some(reason),
+                };
+                self.cloned(record, note).await
+            }
         }
-        _ => Err("Install source not found.".to_owned()),
+    }
+
+    /// Copies the files of a repository.
+    async fn cloned(
+        &self,
+        record: InstallRecord,
+        note: Option<String>,
+    ) -> Result<FetchedExtension, InstallError> {
+        let copy = tree::temporary(TEMPORARY)?;
+        let reference = record.reference.as_deref();
+        let environment = self.environment.clone();
+        git::clone(&address(&record.source), reference, copy.path(), environment).await?;
+        let record = InstallRecord { kind: SourceKind::Git, release_tag: None, ..record };
+        Ok(FetchedExtension { record, folder: copy.path().to_owned(), note, _copy: Some(copy) })
+    }
+
+    /// Returns the release of a repository on GitHub, with its archive; `None` if it has none.
+    async fn release(&self, record: &InstallRecord) -> Result<Option<(Release, Bytes)>, String> {
+        let Some(release) = self.find_release(record).await? else { return Ok(None) };
+        let archive = self.releases.download(&release).await?;
+        Ok(Some((release, archive)))
+    }
+
+    async fn find_release(&self, record: &InstallRecord) -> Result<Option<Release>, String> {
+        let Some(repository) = github_repository(&record.source) else { return Ok(None) };
+        let may_be_early = record.allow_pre_release == Some(true);
+        self.releases.find(repository, record.reference.as_deref(), may_be_early).await
+    }
+
+    /// Returns true if the source of an installed extension has another version.
+    ///
+    /// # Errors
+    /// The reason why this cannot be known.
+    pub async fn has_update(
+        &self,
+        record: &InstallRecord,
+        installed: &Manifest,
+        home: &Path,
+    ) -> Result<bool, InstallError> {
+        match record.kind {
+            SourceKind::Link => Ok(false),
+            SourceKind::Local => {
+                let fetched = self.fetch(record.clone()).await?;
+                let read = Manifest::read(&fetched.folder, &Variables::default());
+                let (source, _) = read.map_err(|error| InstallError::Name(error.to_string()))?;
+                Ok(source.version != installed.version)
+            }
+            SourceKind::Git => {
+                let (address, environment) = (address(&record.source), self.environment.clone());
+                let reference = record.reference.as_deref();
+                let there = git::remote_hash(&address, reference, environment.clone()).await?;
+                Ok(there != git::local_hash(home, &address, environment).await?)
+            }
+            SourceKind::GithubRelease => {
+                let failed = |reason: String| {
+                    let source = without_credentials(&record.source);
+                    InstallError::Name(format!("Cannot find the release of {source}: {reason}"))
+                };
+                let release = self.find_release(record).await.map_err(failed)?;
+                let release = release.ok_or_else(|| failed("there is none".to_owned()))?;
+                Ok(record.release_tag.as_ref() != Some(&release.tag))
+            }
+        }
+    }
+}
+
+/// Fetches the files of an archive, which `unpack` extracts into a folder.
+async fn unpacked(
+    record: InstallRecord,
+    unpack: impl FnOnce(&Path) -> Result<(), InstallError> + Send + 'static,
+) -> Result<FetchedExtension, InstallError> {
+    let copy = tree::temporary(TEMPORARY)?;
+    let to = copy.path().to_owned();
+    let work = tokio::task::spawn_blocking(move || unpack(&to).map(|()| inner_folder(to)));
+    let done = work.await.map_err(|error| InstallError::Name(error.to_string()))?;
+    Ok(FetchedExtension { record, folder: done?, note: None, _copy: Some(copy) })
+}
+
+/// Returns the folder with the manifest: the folder itself, or the only entry in it.
+fn inner_folder(folder: PathBuf) -> PathBuf {
+    let is_extension = |folder: &Path| pollux_fs::info(&folder.join(MANIFEST_FILE)).is_ok();
+    let entries = pollux_fs::list_directory(&folder).unwrap_or_default();
+    match &entries[..] {
+        [only] if !is_extension(&folder) && is_extension(&only.path) => only.path.clone(),
+        _ => folder,
     }
 }
 
 impl FetchedExtension {
-    /// Fetches the files of an extension: a repository into a temporary folder; others are used in
-    /// place.
-    ///
-    /// # Errors
-    /// The reason why they cannot be fetched.
-    pub async fn fetch(
-        record: InstallRecord,
-        environment: Vec<(OsString, OsString)>,
-    ) -> Result<Self, InstallError> {
-        match record.kind {
-            SourceKind::Local | SourceKind::Link => {
-                let folder = PathBuf::from(&record.source);
-                Ok(Self { record, folder, _copy: None })
-            }
-            // Of a release the files of its tag are used.
-            SourceKind::Git | SourceKind::GithubRelease => {
-                let copy = tree::temporary("gemini-extension-")?;
-                let reference = record.reference.as_ref().or(record.release_tag.as_ref());
-                let address = address(&record.source);
-                let reference = reference.map(String::as_str);
-                git::clone(&address, reference, copy.path(), environment).await?;
-                Ok(Self { record, folder: copy.path().to_owned(), _copy: Some(copy) })
-            }
-        }
-    }
-
     /// Reads the manifest as it will be after the installation. Blocks the thread.
     ///
     /// # Errors
@@ -151,7 +276,9 @@ impl FetchedExtension {
         };
         match self.record.kind {
             SourceKind::Link => tree::install_empty(&home, &finish)?,
-            kind => tree::install_as(&self.folder, &home, kind.is_remote(), &finish)?,
+            kind => {
+                tree::install_as(&self.folder, &home, kind == SourceKind::Git, &finish)?;
+            }
         }
         if let Some(earlier) = earlier.filter(|earlier| *earlier != home) {
             tree::remove(earlier)?;
@@ -170,34 +297,6 @@ pub fn uninstall(home: &Path, name: &str, state: &Path) -> Result<(), InstallErr
         ExtensionEnablement::read(&extensions_folder(state)).map_err(InstallError::Name)?;
     enablement.remove(name);
     Ok(enablement.save()?)
-}
-
-/// Returns true if the source of an installed extension has another version.
-///
-/// # Errors
-/// The reason why this cannot be known.
-pub async fn has_update(
-    record: &InstallRecord,
-    installed: &Manifest,
-    home: &Path,
-    environment: Vec<(OsString, OsString)>,
-) -> Result<bool, InstallError> {
-    match record.kind {
-        SourceKind::Link => Ok(false),
-        SourceKind::Local => {
-            let folder = Path::new(&record.source);
-            let read = Manifest::read(folder, &Variables::default());
-            let (source, _) = read.map_err(|error| InstallError::Name(error.to_string()))?;
-            Ok(source.version != installed.version)
-        }
-        SourceKind::Git | SourceKind::GithubRelease => {
-            let address = address(&record.source);
-            let reference = record.reference.as_ref().or(record.release_tag.as_ref());
-            let reference = reference.map(String::as_str);
-            let there = git::remote_hash(&address, reference, environment.clone()).await?;
-            Ok(there != git::local_hash(home, &address, environment).await?)
-        }
-    }
 }
 
 /// Returns the address that Git understands.
@@ -245,7 +344,8 @@ mod tests {
         fs::create_dir(from.join(".git")).unwrap();
         let options = SourceOptions::default();
         let record = source("from", base.path(), &options).unwrap();
-        let fetch = || FetchedExtension::fetch(record.clone(), Vec::new());
+        let sources = Sources::new(&Environment::default()).unwrap();
+        let fetch = || sources.fetch(record.clone());
         let home = fetch().await.unwrap().install("x", &state, None).unwrap();
         assert_eq!(home, extensions_folder(&state).join("x"));
         assert!(!home.join(".env").exists() && !home.join(".git").exists());
@@ -253,9 +353,9 @@ mod tests {
         let again = fetch().await.unwrap().install("x", &state, None).unwrap_err();
         assert!(matches!(again, InstallError::Occupied(_)), "{again}");
         let installed = Manifest::read(&home, &Variables::default()).unwrap().0;
-        assert!(!has_update(&record, &installed, &home, Vec::new()).await.unwrap());
+        assert!(!sources.has_update(&record, &installed, &home).await.unwrap());
         extension(&from, "2");
-        assert!(has_update(&record, &installed, &home, Vec::new()).await.unwrap());
+        assert!(sources.has_update(&record, &installed, &home).await.unwrap());
         fs::write(home.join(".env"), "MINE=1").unwrap();
         fetch().await.unwrap().install("x", &state, Some(&home)).unwrap();
         assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "MINE=1");
@@ -270,7 +370,8 @@ mod tests {
         let from = base.path().join("from");
         extension(&from, "1");
         let record = InstallRecord::new(from.to_string_lossy(), SourceKind::Link);
-        let fetched = FetchedExtension::fetch(record, Vec::new()).await.unwrap();
+        let sources = Sources::new(&Environment::default()).unwrap();
+        let fetched = sources.fetch(record).await.unwrap();
         let home = fetched.install("x", base.path(), None).unwrap();
         assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
         uninstall(&home, "x", base.path()).unwrap();

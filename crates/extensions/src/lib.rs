@@ -11,6 +11,7 @@
 //! | `enablement` | in which folders an extension is enabled |
 //! | `record` | where an extension is from |
 //! | `install` | installation, update and removal of extensions |
+//! | `release` | releases on GitHub |
 //! | `templates` | extensions to begin with |
 //! | `validate` | checks of an extension by its author |
 //! | `skills` | agent skills: instructions for certain tasks, with files that belong to them |
@@ -34,6 +35,7 @@ mod git;
 mod install;
 pub mod manifest;
 mod record;
+mod release;
 mod set;
 pub mod skills;
 mod templates;
@@ -42,12 +44,12 @@ mod validate;
 mod values;
 mod variables;
 
-pub use archive::{extract_zip, extract_zip_bytes};
+pub use archive::{ArchiveKind, extract_bytes, extract_tar_bytes};
 pub use enablement::ExtensionEnablement;
 pub use error::InstallError;
 pub use extension::{Extension, ExtensionError, read_hooks as hooks_in};
 pub use git::{is_git_address, without_credentials};
-pub use install::{FetchedExtension, SourceOptions, has_update, source, uninstall};
+pub use install::{FetchedExtension, SourceOptions, Sources, source, uninstall};
 pub use record::{InstallRecord, RECORD_FILE, SourceKind};
 pub use set::{ExtensionPlaces, ExtensionRules, ExtensionSet, SourceRules, extensions_folder};
 pub use templates::{ExtensionTemplate, TEMPLATES, create};

@@ -110,6 +110,8 @@ variables! {
 
     "Running the program" {
         CI: "`true` makes the run headless.",
+        GITHUB_TOKEN: "Token for requests about releases of extensions on GitHub. A `.env` file cannot set it.",
+        GITHUB_API_URL: "Address of the interface of GitHub for these requests, such as that of a server of your own. A `.env` file cannot set it.",
         GITHUB_ACTIONS: "`true` makes the run headless.",
         GEMINI_CLI_INTEGRATION_TEST: "`true` disables the CI check of the headless detection.",
         GEMINI_CLI_NO_RELAUNCH: "Accepted for compatibility; Pollux does not restart itself.",

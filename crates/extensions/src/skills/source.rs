@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::install::SkillFolder;
 use super::skill::Skill;
-use crate::archive::extract_zip;
+use crate::archive::{ArchiveKind, extract};
 use crate::error::InstallError;
 use crate::git;
 use crate::tree::temporary;
@@ -77,7 +77,8 @@ impl SkillSource {
             Self::Archive(archive) => {
                 let copy = temporary(TEMPORARY)?;
                 let (from, to) = (archive.clone(), copy.path().to_owned());
-                let extracted = tokio::task::spawn_blocking(move || extract_zip(&from, &to));
+                let extracted =
+                    tokio::task::spawn_blocking(move || extract(&from, ArchiveKind::Zip, &to));
                 let failed = |error: tokio::task::JoinError| error.to_string();
                 extracted
                     .await

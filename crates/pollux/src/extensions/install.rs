@@ -5,7 +5,7 @@ use std::path::Path;
 use pollux_config::{FileScope, Places};
 use pollux_extensions::manifest::Manifest;
 use pollux_extensions::{
-    Extension, FetchedExtension, InstallRecord, SourceKind, SourceOptions, has_update,
+    Extension, FetchedExtension, InstallRecord, SourceKind, SourceOptions, Sources,
     without_credentials,
 };
 use pollux_host::Setup;
@@ -83,8 +83,17 @@ impl Wanted<'_> {
         if record.kind.is_remote() {
             stderr_line(&format!("Cloning {}...", without_credentials(&record.source)));
         }
-        let environment = self.process.environment.for_children();
-        Ok(FetchedExtension::fetch(record, environment).await?)
+        let fetched = self.sources()?.fetch(record).await?;
+        if let Some(reason) = &fetched.note {
+            stderr_line(&format!(
+                "The files are those of the repository, not of a release: {reason}"
+            ));
+        }
+        Ok(fetched)
+    }
+
+    fn sources(&self) -> Result<Sources, Failure> {
+        Sources::new(&self.process.environment).map_err(Failure::general)
     }
 
     fn manifest(&self, fetched: &FetchedExtension) -> Result<Manifest, Failure> {
@@ -154,8 +163,8 @@ impl Wanted<'_> {
             return Err(cannot("is linked so does not need to be updated"));
         }
         source_rules(&self.setup.loaded).check(Some(record)).map_err(Failure::general)?;
-        let environment = self.process.environment.for_children();
-        if !has_update(record, &installed.manifest, &installed.home, environment).await? {
+        let sources = self.sources()?;
+        if !sources.has_update(record, &installed.manifest, &installed.home).await? {
             return Ok(false);
         }
         let fetched = self.fetch(record.clone()).await?;

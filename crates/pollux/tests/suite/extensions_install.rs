@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pollux_testkit::reply;
+use pollux_testkit::{ReplyContent, reply};
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -301,4 +301,73 @@ fn links_and_special_files_of_a_source_are_refused() {
         extensions(&stage, 0, "", &["uninstall", "--all"]),
         "No extensions currently installed.\n"
     );
+}
+
+/// Returns a `.tar.gz` archive of a folder, as GitHub makes them.
+fn packed(folder: &Path) -> Vec<u8> {
+    let encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(encoder);
+    archive.append_dir_all("r-0123", folder).unwrap();
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+#[test]
+fn an_archive_is_installed_and_updated() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let archive = stage.home.root().join("x.tar.gz");
+    fs::write(&archive, packed(&folder)).unwrap();
+    let home = install(&stage, &archive);
+    assert_eq!(fs::read_to_string(home.join("X.md")).unwrap(), "Version 1.0.0.");
+    source(&stage, "x", "1.1.0");
+    fs::write(&archive, packed(&folder)).unwrap();
+    let said = extensions(&stage, 0, "", &["update", "x"]);
+    assert!(said.ends_with("updated: 1.0.0 → 1.1.0.\n"), "{said}");
+    fs::write(&archive, "damaged").unwrap();
+    let said = extensions(&stage, 1, "", &["update", "x"]);
+    assert!(said.starts_with("Cannot extract "), "{said}");
+    assert_eq!(fs::read_to_string(home.join("X.md")).unwrap(), "Version 1.1.0.");
+}
+
+#[test]
+fn a_release_is_installed_and_updated() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let release = |tag: &str| {
+        let archive = packed(&folder);
+        let address = format!("{}/archive/{tag}", stage.server.url());
+        let answer = json!({"tag_name": tag, "tarball_url": address, "assets": []});
+        stage.server.route("/repos/o/r/releases/latest", move |request| {
+            assert_eq!(request.header("authorization"), Some("token t"));
+            reply().status(200, answer.clone())
+        });
+        stage.server.route(&format!("/archive/{tag}"), move |request| {
+            assert_eq!(request.header("authorization"), None);
+            reply().status(200, ReplyContent::of("application/gzip", &archive))
+        });
+    };
+    let program = |code: i32, arguments: &[&str]| {
+        let run = stage.alone().args(["extensions"]).args(arguments);
+        let run = run.env("GITHUB_API_URL", stage.server.url()).env("GITHUB_TOKEN", "t").run();
+        run.assert_code(code);
+        run.stderr_text()
+    };
+    release("v1");
+    program(0, &["install", "https://github.com/o/r", "--consent"]);
+    let home = stage.home.gemini().join("extensions/x");
+    let record = || {
+        let text = fs::read_to_string(home.join(".gemini-extension-install.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let source_of = |tag: &str| json!({"source": "https://github.com/o/r", "type": "github-release", "releaseTag": tag});
+    assert_eq!(record(), source_of("v1"));
+    assert_eq!(program(0, &["update", "x"]), "Extension \"x\" is already up to date.\n");
+    source(&stage, "x", "2.0.0");
+    release("v2");
+    assert!(program(0, &["update", "x"]).ends_with("updated: 1.0.0 → 2.0.0.\n"));
+    assert_eq!(record(), source_of("v2"));
+    stage.server.route("/repos/o/r/releases/latest", |_| reply().status(500, json!({})));
+    let said = program(1, &["update", "x"]);
+    assert!(said.contains("GitHub has answered with the status 500"), "{said}");
+    assert_eq!(fs::read_to_string(home.join("X.md")).unwrap(), "Version 2.0.0.");
 }
