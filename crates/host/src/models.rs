@@ -101,6 +101,7 @@ pub(crate) fn options(
         }),
         replay: input.options.replay.clone(),
         record: input.options.record.clone(),
+        record_wire: input.options.record_wire.clone(),
         prices: Some(places.pollux_dir().join(crate::budget::PRICES)),
         startup_model,
         client: input.options.client.clone().unwrap_or_else(|| "cli".to_owned()),

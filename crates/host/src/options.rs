@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub replay: Option<ReplaySource>,
     /// File to which the model's responses are appended.
     pub record: Option<PathBuf>,
+    /// Folder in which the requests to models and their responses are recorded.
+    pub record_wire: Option<PathBuf>,
 }
 
 impl RunOptions {

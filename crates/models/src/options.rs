@@ -25,6 +25,8 @@ pub struct ModelsOptions {
     pub replay: Option<ReplaySource>,
     /// File that responses are recorded in (`--record-responses`).
     pub record: Option<PathBuf>,
+    /// Folder that requests and responses are recorded in (`--record-wire`).
+    pub record_wire: Option<PathBuf>,
     /// File with the user's own prices, for the list of models.
     pub prices: Option<PathBuf>,
     /// Model at startup, as requested by the user; part of the `User-Agent`.

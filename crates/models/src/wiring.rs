@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use http::HeaderValue;
 use pollux_config::{Environment, Settings, names as variables};
-use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient, RequestTrace};
+use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient, RequestTrace, WireRecorder};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
 
@@ -28,6 +28,7 @@ pub(crate) struct Wiring {
     connection: Backoff,
     http: Option<HttpClient>,
     trace: Option<RequestTrace>,
+    recorder: Option<WireRecorder>,
     max_attempts: u32,
     retry_fetch_errors: bool,
 }
@@ -50,6 +51,10 @@ impl Wiring {
             },
             http: options.http.clone(),
             trace: options.trace.clone(),
+            recorder: options
+                .record_wire
+                .as_ref()
+                .map(|folder| WireRecorder::new(options.cwd.join(folder))),
             max_attempts: options.settings.max_attempts(),
             retry_fetch_errors: options.settings.boolean("general.retryFetchErrors"),
             environment,
@@ -66,17 +71,22 @@ impl Wiring {
         direct: bool,
         authoriser: Arc<dyn Authoriser>,
     ) -> Result<Exchange, ModelError> {
-        let trace = self.trace.clone();
+        let (trace, recorder) = (self.trace.clone(), self.recorder.clone());
         let http = match (&self.http, direct) {
             (Some(http), _) => http.clone(),
             (None, true) => client(ClientOptions {
                 headers_timeout: LOCAL_PATIENCE,
                 trace,
+                recorder,
                 ..ClientOptions::default()
             })?,
             (None, false) => {
                 let lookup = |name: &str| self.environment.get(name).map(str::to_owned);
-                client(ClientOptions { trace, ..ClientOptions::from_environment(&lookup) })?
+                client(ClientOptions {
+                    trace,
+                    recorder,
+                    ..ClientOptions::from_environment(&lookup)
+                })?
             }
         };
         http.prepare(base);

@@ -22,6 +22,7 @@ mod events;
 mod exchange;
 mod options;
 mod proxy;
+mod record;
 mod request;
 mod response;
 mod reuse;
@@ -31,6 +32,7 @@ pub use certificates::install_crypto_provider;
 pub use events::EventStream;
 pub use options::{ClientOptions, ProxySetting};
 pub use proxy::NoProxy;
+pub use record::WireRecorder;
 pub use request::HttpRequest;
 pub use response::Response;
 pub use trace::RequestTrace;
@@ -213,12 +215,21 @@ impl HttpClient {
         let mut traced = trace.map(|trace| {
             TracedRequest::start(trace, &request.method, &request.url, exchange.proxy.as_deref())
         });
-        let answer = self.answered(client, request, &exchange).await?;
+        let recorder = self.shared.options.recorder.as_ref();
+        let mut recorded = recorder.map(|recorder| recorder.start(request)).transpose()?.flatten();
+        let answer = self.answered(client, request, &exchange).await.inspect_err(|error| {
+            if let Some(recorded) = &mut recorded {
+                recorded.ended(Err(error));
+            }
+        })?;
         let idle = self.shared.options.idle_timeout;
         if let Some(traced) = &mut traced {
             traced.answered(answer.status());
         }
-        Ok(Response::new(answer, exchange, idle, cancel.clone()).traced(traced))
+        if let Some(recorded) = &mut recorded {
+            recorded.answered(answer.status(), answer.headers());
+        }
+        Ok(Response::new(answer, exchange, idle, cancel.clone()).observed(traced, recorded))
     }
 
     /// Returns the beginning of the response. A request over a connection that the server has

@@ -30,7 +30,7 @@ pub mod sse;
 pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
     ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace, Response,
-    install_crypto_provider,
+    WireRecorder, install_crypto_provider,
 };
 pub use credentials::{
     CredentialError, CredentialFormat, CredentialStore, RefreshLock, SecretStore,

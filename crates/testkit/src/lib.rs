@@ -37,6 +37,7 @@ mod ignored;
 mod picture;
 mod program;
 mod pty;
+mod recording;
 mod reply;
 pub mod responses;
 pub mod samples;

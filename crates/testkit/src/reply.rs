@@ -65,6 +65,9 @@ enum Body {
     Turn(Vec<Step>),
     /// Body that is sent for every endpoint.
     Whole(ReplyContent),
+    /// Pieces of a streamed body that are sent unchanged for every endpoint; the media type is
+    /// among the headers.
+    Pieces(Vec<Vec<u8>>),
 }
 
 #[derive(Debug, Clone)]
@@ -234,7 +237,7 @@ impl ModelReply {
     fn step(mut self, step: Step) -> Self {
         match &mut self.body {
             Body::Turn(steps) => steps.push(step),
-            Body::Whole(_) => panic!("this reply already has a whole body; it takes no parts"),
+            _ => panic!("this reply already has a whole body; it takes no parts"),
         }
         self
     }
@@ -264,6 +267,13 @@ impl ModelReply {
         let embeddings: Vec<Value> =
             vectors.iter().map(|values| json!({"values": values})).collect();
         self.json(json!({"embeddings": embeddings}))
+    }
+
+    /// Sends this status and these pieces of a body, with no header that is not added.
+    pub(crate) fn pieces(mut self, status: u16, pieces: Vec<Vec<u8>>) -> Self {
+        self.status = status;
+        self.body = Body::Pieces(pieces);
+        self
     }
 
     /// Adds a response header.

@@ -45,6 +45,7 @@ const PAGES: &[(&str, &str)] = &[
     ("migrating.md", include_str!("../../../docs/migrating.md")),
     ("models.md", include_str!("../../../docs/models.md")),
     ("policy.md", include_str!("../../../docs/policy.md")),
+    ("report-a-bug.md", include_str!("../../../docs/report-a-bug.md")),
     ("screen-session.md", include_str!("../../../docs/screen-session.md")),
     ("screen.md", include_str!("../../../docs/screen.md")),
     ("scripting.md", include_str!("../../../docs/scripting.md")),

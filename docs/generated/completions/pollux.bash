@@ -221,7 +221,7 @@ _pollux() {
 
     case "${cmd}" in
         pollux)
-            opts="-p -i -o -y -e -l -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --extensions --list-extensions --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --help --version --model demo auth config doctor extensions extension hooks hook mcp models policy prompt sandbox skills skill trust completions man help version"
+            opts="-p -i -o -y -e -l -r -d -h -v -m --prompt --no-stdin --prompt-interactive --output-format --approval-mode --yolo --policy --admin-policy --allowed-tools --allowed-mcp-server-names --skip-trust --extensions --list-extensions --include-directories --resume --session-file --session-id --list-sessions --delete-session --max-turns --max-tool-calls --max-tokens --max-cost --timeout --output-schema --raw-output --accept-raw-output-risk --acp --debug --record-wire --help --version --model demo auth config doctor extensions extension hooks hook mcp models policy prompt sandbox skills skill trust completions man help version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -324,6 +324,10 @@ _pollux() {
                     return 0
                     ;;
                 --output-schema)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --record-wire)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

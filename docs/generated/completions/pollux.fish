@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_pollux_global_optspecs
-    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= allowed-mcp-server-names= skip-trust e/extensions= l/list-extensions include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug h/help v/version m/model=
+    string join \n p/prompt= no-stdin i/prompt-interactive= o/output-format= approval-mode= y/yolo policy= admin-policy= allowed-tools= allowed-mcp-server-names= skip-trust e/extensions= l/list-extensions include-directories= r/resume= session-file= session-id= list-sessions delete-session= max-turns= max-tool-calls= max-tokens= max-cost= timeout= output-schema= raw-output accept-raw-output-risk acp d/debug record-wire= h/help v/version m/model=
 end
 
 function __fish_pollux_needs_command
@@ -49,6 +49,7 @@ complete -c pollux -n "__fish_pollux_needs_command" -l max-tokens -d 'Stop after
 complete -c pollux -n "__fish_pollux_needs_command" -l max-cost -d 'Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l timeout -d 'Stop after this time; running tools are stopped (exit code 57)' -r
 complete -c pollux -n "__fish_pollux_needs_command" -l output-schema -d 'Require an answer that satisfies this JSON Schema; without one, the exit code is 58' -r
+complete -c pollux -n "__fish_pollux_needs_command" -l record-wire -d 'Record the requests to models and the responses in this folder, without keys, for a bug report' -r -F
 complete -c pollux -n "__fish_pollux_needs_command" -s m -l model -d 'The model, by name or alias' -r -f -a "auto\t''
 pro\t''
 flash\t''

@@ -46,6 +46,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
             [CompletionResult]::new('--max-cost', '--max-cost', [CompletionResultType]::ParameterName, 'Stop at this cost in dollars, by the built-in prices and ~/.gemini/pollux/prices.json (exit code 57)')
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'Stop after this time; running tools are stopped (exit code 57)')
             [CompletionResult]::new('--output-schema', '--output-schema', [CompletionResultType]::ParameterName, 'Require an answer that satisfies this JSON Schema; without one, the exit code is 58')
+            [CompletionResult]::new('--record-wire', '--record-wire', [CompletionResultType]::ParameterName, 'Record the requests to models and the responses in this folder, without keys, for a bug report')
             [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'The model, by name or alias')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'The model, by name or alias')
             [CompletionResult]::new('--no-stdin', '--no-stdin', [CompletionResultType]::ParameterName, 'Do not read standard input')

@@ -184,6 +184,7 @@ mod tests {
             trace: None,
             replay: None,
             record: None,
+            record_wire: None,
             prices: None,
             startup_model: "auto".to_owned(),
             client: "cli".to_owned(),

@@ -23,6 +23,7 @@ pub(crate) fn options(variables: &[(&str, &str)]) -> ModelsOptions {
         trace: None,
         replay: None,
         record: None,
+        record_wire: None,
         prices: None,
         startup_model: "gemini-2.5-pro".to_owned(),
         client: "cli".to_owned(),

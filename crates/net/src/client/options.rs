@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::record::WireRecorder;
 use super::trace::RequestTrace;
 
 /// Options of an [`HttpClient`](super::HttpClient). The default has no proxy, no extra
@@ -24,6 +25,8 @@ pub struct ClientOptions {
     pub proxy: Option<ProxySetting>,
     /// Trace of all requests, for debugging.
     pub trace: Option<RequestTrace>,
+    /// Recorder of all requests, for bug reports.
+    pub recorder: Option<WireRecorder>,
 }
 
 /// Proxy as configured by the user.
@@ -49,6 +52,7 @@ impl Default for ClientOptions {
             ca_files: Vec::new(),
             proxy: None,
             trace: None,
+            recorder: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::EventStream;
 use super::exchange::Exchange;
+use super::record::RecordedExchange;
 use super::trace::TracedRequest;
 use crate::error::{Error, STATUS_BODY_LIMIT, StatusError, TimeoutPhase};
 
@@ -23,6 +24,7 @@ pub struct Response {
     idle_timeout: Duration,
     cancel: CancellationToken,
     traced: Option<TracedRequest>,
+    recorded: Option<Box<RecordedExchange>>,
 }
 
 impl Response {
@@ -32,12 +34,16 @@ impl Response {
         idle_timeout: Duration,
         cancel: CancellationToken,
     ) -> Self {
-        Self { inner, exchange, idle_timeout, cancel, traced: None }
+        Self { inner, exchange, idle_timeout, cancel, traced: None, recorded: None }
     }
 
-    /// Traces the response until it is dropped.
-    pub(super) fn traced(self, traced: Option<TracedRequest>) -> Self {
-        Self { traced, ..self }
+    /// Traces and records the response until it is dropped.
+    pub(super) fn observed(
+        self,
+        traced: Option<TracedRequest>,
+        recorded: Option<Box<RecordedExchange>>,
+    ) -> Self {
+        Self { traced, recorded, ..self }
     }
 
     /// Returns the HTTP status.
@@ -55,6 +61,21 @@ impl Response {
     /// # Errors
     /// [`Error::BodyBroken`], [`Error::Timeout`] with [`TimeoutPhase::Idle`], [`Error::Cancelled`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        let outcome = self.next_chunk().await;
+        if let (Some(traced), Ok(Some(_))) = (&mut self.traced, &outcome) {
+            traced.received();
+        }
+        if let Some(recorded) = &mut self.recorded {
+            match &outcome {
+                Ok(Some(chunk)) => recorded.received(chunk),
+                Ok(None) => recorded.ended(Ok(())),
+                Err(error) => recorded.ended(Err(error)),
+            }
+        }
+        outcome
+    }
+
+    async fn next_chunk(&mut self) -> Result<Option<Bytes>, Error> {
         let limit = self.idle_timeout;
         let reading = tokio::time::timeout(limit, self.inner.chunk());
         match self.cancel.run_until_cancelled(reading).await {
@@ -64,12 +85,7 @@ impl Response {
                 Err(Error::Timeout { phase: TimeoutPhase::Idle, host, limit })
             }
             Some(Ok(Err(error))) => Err(self.exchange.body_failed(&error)),
-            Some(Ok(Ok(chunk))) => {
-                if let (Some(traced), Some(_)) = (&mut self.traced, &chunk) {
-                    traced.received();
-                }
-                Ok(chunk)
-            }
+            Some(Ok(Ok(chunk))) => Ok(chunk),
         }
     }
 

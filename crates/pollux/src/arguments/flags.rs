@@ -146,6 +146,11 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     pub(crate) debug: bool,
 
+    /// Record the requests to models and the responses in this folder, without keys, for a bug
+    /// report
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record_wire: Option<PathBuf>,
+
     /// `--sandbox` or `--no-sandbox`, which override the settings
     #[arg(skip)]
     pub(crate) sandbox: Option<bool>,

@@ -32,6 +32,7 @@ impl Arguments {
             output_format: self.output_format.map(OutputFormat::name),
             replay: self.replay(),
             record: self.record_responses.clone(),
+            record_wire: self.record_wire.clone(),
         }
     }
 

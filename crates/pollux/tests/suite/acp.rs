@@ -458,3 +458,19 @@ fn a_signal_ends_the_agent() {
     assert_eq!(ended.code, Some(143), "{}", ended.report());
     gate.open();
 }
+
+#[test]
+fn requests_of_an_editor_are_recorded() {
+    let stage = Stage::with([reply().text("Hello")]);
+    let folder = stage.home.root().join("recording");
+    let flags = ["-m", MODEL, "--record-wire", folder.to_str().unwrap()];
+    let mut client = Client::of(stage.program().args(flags));
+    client.initialize(json!({}));
+    let session = client.new_session(&stage);
+    let id = client.prompt(&session, "hi");
+    client.answer_with(id).1.unwrap();
+    client.end().assert_code(0);
+    let exchange = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let body = std::fs::read_to_string(exchange.join("response.body")).unwrap();
+    assert!(body.contains("Hello"), "{body}");
+}

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use pollux_testkit::{CapturedRequest, ModelReply, reply, responses};
+use pollux_testkit::{CapturedRequest, ModelReply, Tree, TreeEntry, reply, responses};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -97,12 +97,17 @@ struct State {
 }
 
 fn run(stage: &Stage, model: &str, wire: &str) -> State {
+    run_with(stage, model, wire, &[])
+}
+
+fn run_with(stage: &Stage, model: &str, wire: &str, flags: &[&str]) -> State {
     stage.home.project_file("a.png", PICTURE).project_file("app.txt", "brokn\n");
     let program = stage.program().env("OPENAI_API_KEY", "sk-test");
     let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
     let program = program.env("OPENAI_WIRE_API", wire);
     let program = program.env("ANTHROPIC_API_KEY", "sk-ant-test");
     let program = program.env("ANTHROPIC_BASE_URL", stage.server.url());
+    let program = program.args(flags);
     let run =
         program.args(["-m", model, "--yolo", "-o", "json", "-p", "mend what @a.png shows"]).run();
     run.assert_code(0);
@@ -155,20 +160,28 @@ fn forget_the_run(value: &mut Value, root: &str) {
     }
 }
 
+fn serve_openai(stage: &Stage, path: &str, reply: fn(&Said) -> ModelReply) {
+    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(script().iter().map(reply).collect());
+    stage.server.route(path, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
+}
+
 /// Runs the script with a service at this path, in a dialect of OpenAI.
 fn run_openai(wire: &str, path: &str, reply: fn(&Said) -> ModelReply) -> (State, Vec<Value>) {
     let stage = Stage::new();
-    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(script().iter().map(reply).collect());
-    stage.server.route(path, move |_| replies.lock().unwrap().pop_front().expect("a turn is left"));
+    serve_openai(&stage, path, reply);
     let state = run(&stage, "openai/gpt-test", wire);
     (state, stage.server.requests().into_iter().map(|request| request.body).collect())
 }
 
-fn run_anthropic() -> (State, Vec<CapturedRequest>) {
-    let stage = Stage::new();
+fn serve_anthropic(stage: &Stage) {
     for turn in script().iter().map(gemini) {
         stage.server.message(turn);
     }
+}
+
+fn run_anthropic() -> (State, Vec<CapturedRequest>) {
+    let stage = Stage::new();
+    serve_anthropic(&stage);
     let state = run(&stage, "anthropic/claude-opus-4-8", "");
     stage.server.assert_all_valid();
     (state, stage.server.requests())
@@ -216,6 +229,47 @@ fn all_dialects_lead_to_the_same_state() {
     };
     let breakpoints: Vec<usize> = messages.iter().map(breakpoints).collect();
     assert_eq!(breakpoints, [3, 4, 4, 4]);
+}
+
+/// A service for the script: its model, `OPENAI_WIRE_API`, and the function that starts it.
+type Service = (&'static str, &'static str, fn(&Stage));
+
+#[test]
+fn a_recording_leads_to_the_same_state_again() {
+    let services: [Service; 4] = [
+        (super::stage::MODEL, "", |stage| {
+            for turn in script().iter().map(gemini) {
+                stage.server.stream(turn);
+            }
+        }),
+        ("openai/gpt-test", "chat", |stage| serve_openai(stage, CHAT, openai_chat)),
+        ("openai/gpt-test", "responses", |stage| {
+            serve_openai(stage, RESPONSES, openai_responses);
+        }),
+        ("anthropic/claude-opus-4-8", "", serve_anthropic),
+    ];
+    for (model, wire, serve) in services {
+        let stage = Stage::new();
+        serve(&stage);
+        let folder = stage.home.root().join("recording");
+        let flags = ["--record-wire", folder.to_str().unwrap()];
+        let state = run_with(&stage, model, wire, &flags);
+        let request = stage.server.last_request();
+        let key = ["x-goog-api-key", "authorization", "x-api-key"]
+            .iter()
+            .find_map(|name| request.header(name))
+            .and_then(|value| value.split(' ').next_back());
+        let key = key.expect("a key was sent");
+        for (path, entry) in Tree::of(&folder).entries {
+            let TreeEntry::File(bytes, _) = entry else { continue };
+            assert!(!String::from_utf8_lossy(&bytes).contains(key), "{path}");
+        }
+
+        let again = Stage::new();
+        again.server.serve_recording(&folder);
+        assert_eq!(run(&again, model, wire), state, "{model} {wire}");
+        assert_eq!(again.server.requests().len(), stage.server.requests().len());
+    }
 }
 
 #[test]

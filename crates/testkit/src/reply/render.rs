@@ -28,11 +28,16 @@ impl ModelReply {
     /// `is_streamed` says whether the body of the request asks for a stream.
     pub(crate) fn render(&self, endpoint: Option<Endpoint>, is_streamed: bool) -> Rendered {
         let is_messages = endpoint == Some(Endpoint::Messages);
-        let streamed = (endpoint == Some(Endpoint::StreamGenerateContent)
-            || is_messages && is_streamed)
-            && matches!(self.body, Body::Turn(_));
+        let is_stream =
+            endpoint == Some(Endpoint::StreamGenerateContent) || is_messages && is_streamed;
+        let streamed = match self.body {
+            Body::Turn(_) => is_stream,
+            Body::Whole(_) => false,
+            Body::Pieces(_) => true,
+        };
         let (media_type, mut chunks) = match &self.body {
             Body::Whole(content) => (content.media_type, vec![content.bytes.clone()]),
+            Body::Pieces(pieces) => ("", pieces.clone()),
             Body::Turn(steps) if is_messages && streamed => {
                 ("text/event-stream; charset=utf-8", self.message_events(steps))
             }
@@ -48,7 +53,10 @@ impl ModelReply {
         if let Some(length) = self.split {
             chunks = chunks.concat().chunks(length).map(<[u8]>::to_vec).collect();
         }
-        let mut headers = vec![("content-type".to_owned(), media_type.to_owned())];
+        let mut headers = Vec::new();
+        if !media_type.is_empty() {
+            headers.push(("content-type".to_owned(), media_type.to_owned()));
+        }
         headers.extend(self.headers.iter().cloned());
         Rendered {
             status: self.status,
