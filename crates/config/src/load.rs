@@ -244,6 +244,7 @@ impl PendingSettings {
             Ok(None) => {}
             Ok(Some(mut value)) => {
                 migrate::migrate(&mut value);
+                schema::remove_users_own(&mut value);
                 let below = self.reading.merged_files();
                 let surroundings = Surroundings {
                     below: &below,

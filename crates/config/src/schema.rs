@@ -135,6 +135,13 @@ pub fn lookup<'a>(root: &'a Value, key: &str) -> Option<&'a Value> {
     key.split('.').try_fold(root, |value, name| value.get(name))
 }
 
+/// Removes the settings that a project's file cannot set.
+pub(crate) fn remove_users_own(project: &mut Value) {
+    for setting in all().filter(|setting| setting.scope != SettingScope::Any) {
+        take(project, setting.key);
+    }
+}
+
 /// Removes and returns the value at the dotted `key`.
 pub(crate) fn take(root: &mut Value, key: &str) -> Option<Value> {
     let (parent, name) = match key.rsplit_once('.') {

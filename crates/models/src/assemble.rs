@@ -133,6 +133,7 @@ fn sign_in(options: &ModelsOptions) -> SignInContext {
         settings: options.settings.auth(),
         environment: options.environment.clone(),
         user_settings: options.user_settings.clone(),
+        token_command: options.settings.text("pollux.auth.tokenCommand").map(str::to_owned),
         routing: vertex::routing(&options.settings),
     }
 }

@@ -4,7 +4,7 @@
 //! module checks it and converts it to an [`Authoriser`]. Unlike in Gemini CLI, a key and a base
 //! URL together simply work, and a `gateway` is not refused without a terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::HeaderName;
@@ -20,8 +20,11 @@ use crate::endpoint::{Endpoint, custom_address, custom_headers, secret};
 mod google_cloud;
 mod report;
 mod stored;
+mod token_command;
 
 pub(crate) use google_cloud::project;
+use token_command::TokenCommand;
+
 pub(crate) use report::report;
 pub use report::{SignInReport, SignInWay};
 pub use stored::{FILE as GOOGLE_SIGN_IN, write_google_sign_in};
@@ -40,6 +43,8 @@ pub(crate) struct SignInContext {
     pub(crate) environment: Environment,
     /// Path of the user's settings file, for messages; stored sign-ins are in the same folder.
     pub(crate) user_settings: PathBuf,
+    /// Command that prints the token for gateways (`pollux.auth.tokenCommand`).
+    pub(crate) token_command: Option<String>,
     /// Headers of requests to Vertex AI, from the settings.
     pub(crate) routing: Vec<(String, String)>,
 }
@@ -62,6 +67,11 @@ pub(crate) fn authoriser(
     context: &SignInContext,
 ) -> Result<Arc<dyn Authoriser>, ModelError> {
     let environment = &context.environment;
+    if let Some(line) = token_command(vendor, context) {
+        let folder = context.user_settings.parent().unwrap_or(Path::new("/"));
+        let command = TokenCommand::new(line.to_owned(), folder.to_owned(), environment.clone());
+        return Ok(Arc::new(command));
+    }
     Ok(match vendor.sign_in {
         SignIn::Google => Arc::new(google(vendor, &key(context)?, environment)?),
         SignIn::Vertex => google_cloud::vertex(vendor, context)?,
@@ -69,6 +79,12 @@ pub(crate) fn authoriser(
         SignIn::Key => Arc::new(bearer(vendor, environment)?),
         SignIn::Anthropic => Arc::new(anthropic(vendor, environment)?),
     })
+}
+
+/// Returns the command that prints the token for a vendor: one at an address of the user.
+pub(crate) fn token_command<'a>(vendor: &Vendor, context: &'a SignInContext) -> Option<&'a str> {
+    let is_gateway = custom_address(vendor, &context.environment).is_some();
+    context.token_command.as_deref().filter(|_| is_gateway)
 }
 
 /// Checks that credentials are not sent over the internet without encryption. Keys may be sent to
@@ -79,8 +95,9 @@ pub(crate) fn authoriser(
 pub(crate) fn check_address(
     vendor: &Vendor,
     endpoint: &Endpoint,
-    environment: &Environment,
+    context: &SignInContext,
 ) -> Result<(), ModelError> {
+    let environment = &context.environment;
     if endpoint.base().scheme() == "https" || endpoint.is_loopback() {
         return Ok(());
     }
@@ -89,7 +106,8 @@ pub(crate) fn check_address(
         SignIn::Vertex => crate::vertex::express_key(environment).is_none(),
         SignIn::CodeAssist => true,
     };
-    let sends_key = used_variable(vendor, environment).is_some();
+    let sends_key =
+        used_variable(vendor, environment).is_some() || token_command(vendor, context).is_some();
     if !sends_token && (!sends_key || endpoint.is_private()) {
         return Ok(());
     }

@@ -206,7 +206,7 @@ impl Services {
         let Wiring { startup_model, user_agent, content, .. } = &self.wiring;
         let agent = user_agent.naming(startup_model);
         let endpoint = Endpoint::new(&vendor, &self.sign_in.environment, agent)?;
-        auth::check_address(&vendor, &endpoint, &self.sign_in.environment)?;
+        auth::check_address(&vendor, &endpoint, &self.sign_in)?;
         let direct = endpoint.is_loopback() && vendor.dialect == local::DIALECT;
         let exchange = self.wiring.exchange(endpoint.base(), direct, authoriser)?;
         Ok(Connection {

@@ -38,6 +38,7 @@ mod suite {
     mod extensions;
     mod extensions_install;
     mod formats;
+    mod gateway;
     mod hooks;
     mod hooks_model;
     mod hooks_verbs;

@@ -64,6 +64,7 @@ variables! {
 
     "Other vendors, and servers on your machine" {
         OPENAI_API_KEY: "Key for OpenAI, or for the service at OPENAI_BASE_URL; used when no Gemini sign-in is configured or the model is one of OpenAI's.",
+        OPENAI_CUSTOM_HEADERS: "Extra headers for OpenAI's API, written `Name: value, Name: value`, or one in each line.",
         OPENAI_BASE_URL: "Replaces the address of OpenAI's API: any service that implements Chat Completions or Responses.",
         OPENAI_MODEL: "Model to use with OPENAI_API_KEY if no model is given; otherwise the first model that the service lists.",
         OPENAI_WIRE_API: "API of the service: `responses` or `chat` (Chat Completions). The default is `responses` at OpenAI's own address, and `chat` at the address in OPENAI_BASE_URL.",

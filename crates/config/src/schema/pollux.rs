@@ -7,6 +7,7 @@ use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
+    unset("pollux.auth.tokenCommand", SettingKind::Text, "Command whose output is the token for a gateway: any vendor at an address that you have set. It runs in the folder of your settings before the first request, every five minutes, and when the gateway refuses the token.").restart().not_project(),
     unset("pollux.budget.day.seconds", SettingKind::Number, "Maximum working time of all processes per day (from midnight to midnight), in seconds.").restart(),
     unset("pollux.budget.day.tokens", SettingKind::Number, "Maximum number of tokens in requests and answers of all processes per day (from midnight to midnight).").restart(),
     unset("pollux.budget.day.toolCalls", SettingKind::Number, "Maximum number of tool calls of all processes per day (from midnight to midnight).").restart(),

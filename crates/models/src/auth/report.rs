@@ -9,6 +9,9 @@ use super::{SignInContext, authoriser, used_variable};
 use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
 use crate::vertex;
 
+/// Description of the credentials that a command prints.
+const TOKEN_COMMAND: &str = "the command in pollux.auth.tokenCommand";
+
 /// Ways of signing in to Google: their names in the settings, what they are, and their vendors.
 const GOOGLE: [(AuthType, &str, &str); 5] = [
     (AuthType::OauthPersonal, "Gemini Code Assist", CODE_ASSIST),
@@ -130,7 +133,14 @@ async fn google(
         way.reason = Some(on_one_line(&error.message));
         return way;
     }
-    match credentials(context, method, is_used).await {
+    let of_command = catalog::vendor(vendor)
+        .is_ok_and(|vendor| super::token_command(vendor, context).is_some())
+        .then(|| Ok(Some(TOKEN_COMMAND.to_owned())));
+    let found = match of_command {
+        Some(found) => found,
+        None => credentials(context, method, is_used).await,
+    };
+    match found {
         Ok(credentials) => (way.ready, way.credentials) = (true, credentials),
         Err(reason) => way.reason = Some(reason),
     }
@@ -213,7 +223,10 @@ fn other(context: &SignInContext, vendor: &Vendor) -> SignInWay {
         name: vendor.name.clone(),
         used: false,
         ready,
-        credentials: used.map(str::to_owned),
+        credentials: super::token_command(vendor, context)
+            .map(|_| TOKEN_COMMAND)
+            .or(used)
+            .map(str::to_owned),
         reason,
     }
 }

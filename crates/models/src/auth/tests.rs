@@ -9,7 +9,7 @@ fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
 
 fn context(settings: AuthSettings, environment: Environment) -> SignInContext {
     let user_settings = "/home/u/.gemini/settings.json".into();
-    SignInContext { settings, environment, user_settings, routing: Vec::new() }
+    SignInContext { settings, environment, user_settings, token_command: None, routing: Vec::new() }
 }
 
 fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<String, String> {
@@ -145,7 +145,14 @@ fn credentials_are_not_sent_over_the_internet_without_encryption() {
         let environment = Environment::from_pairs(variables.iter().copied());
         let vendor = crate::catalog::vendor(id).unwrap();
         let endpoint = Endpoint::new(vendor, &environment, None).unwrap();
-        let checked = check_address(vendor, &endpoint, &environment);
+        let mut context = context(settings(None, None), environment);
+        let checked = check_address(vendor, &endpoint, &context);
         assert_eq!(checked.is_ok(), is_allowed, "{id} {variables:?}");
+        // A token is like a key.
+        context.token_command = Some("true".to_owned());
+        let is_internet =
+            endpoint.base().scheme() == "http" && !endpoint.is_private() && !endpoint.is_loopback();
+        let checked = check_address(vendor, &endpoint, &context);
+        assert!(checked.is_err() || !is_internet, "{id} {variables:?}");
     }
 }
