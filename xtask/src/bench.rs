@@ -56,6 +56,12 @@ enum Kind {
         #[arg(long)]
         quick: bool,
     },
+    /// Time that 50 extensions, 200 skills and 50 subagents add to the first request
+    Extensions {
+        /// Fewer runs
+        #[arg(long)]
+        quick: bool,
+    },
     /// The connection to an editor, beside Gemini CLI's: start, memory, cost of text, delays
     Editors {
         /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
@@ -94,7 +100,8 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
     process::run(match (&options.kind, options.profile) {
         (Some(Kind::Soak { turns }), _) => soak(root, &build, *turns)?,
         (Some(Kind::Servers { quick }), _) => beside_peers(root, &build, "servers", *quick),
-        (Some(Kind::Commands { quick }), _) => commands(root, &build, *quick),
+        (Some(Kind::Commands { quick }), _) => alone(root, &build, "commands", *quick),
+        (Some(Kind::Extensions { quick }), _) => alone(root, &build, "extensions", *quick),
         (Some(Kind::Editors { quick }), _) => beside_peers(root, &build, "editors", *quick),
         (Some(Kind::Tui { quick }), _) => beside_peers(root, &build, "tui", *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
@@ -148,8 +155,9 @@ fn beside_peers(root: &Path, build: &process::Build, name: &str, quick: bool) ->
     command
 }
 
-fn commands(root: &Path, build: &process::Build, quick: bool) -> Command {
-    let mut command = process::python(root, "bench/commands.py");
+/// Returns the command of a measurement of Pollux alone.
+fn alone(root: &Path, build: &process::Build, name: &str, quick: bool) -> Command {
+    let mut command = process::python(root, &format!("bench/{name}.py"));
     command.arg("--binary").arg(&build.pollux).args(quick.then_some("--quick"));
     command
 }

@@ -181,6 +181,12 @@ pub(crate) fn context_files(
     let mut files = Vec::new();
     for name in names.unwrap_or(&default) {
         let file = folder.join(name);
+        // A file directly in the folder that is no link is inside.
+        let is_direct = !name.contains(['/', '\\']);
+        if is_direct && pollux_fs::link_info(&file).is_ok_and(|info| info.kind == EntryKind::File) {
+            files.push(file);
+            continue;
+        }
         if !pollux_fs::info(&file).is_ok_and(|info| info.kind == EntryKind::File) {
             continue;
         }

@@ -30,7 +30,10 @@ pub(crate) async fn answer(process: &Process, arguments: &ExtensionsArguments) -
     match until_signal(process, &arguments.verb).await {
         Ok((text, code)) => (harmless(&text).into_owned(), code),
         Err(failure) => {
-            stderr_line(&failure.message);
+            // Failures that are reported already have no message.
+            if !failure.message.is_empty() {
+                stderr_line(&failure.message);
+            }
             (String::new(), failure.exit_code(false))
         }
     }
@@ -81,11 +84,13 @@ async fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure
         ExtensionsVerb::Disable { extension, scope, debug } => {
             let setup = set_up(process, *debug)?;
             let extension = installed(&setup, extension)?;
-            switch(&setup).disable(extension, *scope).map_err(Failure::general)?;
+            let to = scope.unwrap_or(FileScope::User);
+            switch(&setup).disable(extension, to).map_err(Failure::general)?;
             stderr_line(&format!(
                 "Extension \"{}\" successfully disabled for scope \"{}\".",
                 extension.name(),
-                scope_name(*scope)
+                // Gemini CLI writes its default with a capital letter.
+                scope.map_or("User", scope_name)
             ));
             Ok(String::new())
         }

@@ -37,6 +37,7 @@ mod suite {
     mod exit_codes;
     mod extensions;
     mod extensions_install;
+    mod extensions_together;
     mod formats;
     mod gateway;
     mod hooks;

@@ -99,8 +99,8 @@ pub(crate) enum ExtensionsVerb {
         #[arg(value_name = "NAME")]
         extension: String,
         /// Everywhere (user), or in the current folder
-        #[arg(long, value_name = "SCOPE", value_parser = scope(), default_value = USER)]
-        scope: FileScope,
+        #[arg(long, value_name = "SCOPE", value_parser = scope())]
+        scope: Option<FileScope>,
         /// Verbose output on standard error
         #[arg(short, long)]
         debug: bool,
@@ -211,10 +211,7 @@ mod tests {
                     debug,
                 },
             ),
-            (
-                "disable a-b",
-                ExtensionsVerb::Disable { extension: name(), scope: FileScope::User, debug },
-            ),
+            ("disable a-b", ExtensionsVerb::Disable { extension: name(), scope: None, debug }),
             (
                 "uninstall a b",
                 ExtensionsVerb::Uninstall {

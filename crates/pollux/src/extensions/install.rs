@@ -240,7 +240,7 @@ pub(super) fn uninstall(setup: &Setup, names: &[String], all: bool) -> Result<()
             }
         }
     }
-    if has_failed { Err(Failure::general("Not every extension was uninstalled.")) } else { Ok(()) }
+    if has_failed { Err(Failure::general(String::new())) } else { Ok(()) }
 }
 
 fn remove(setup: &Setup, name: &str) -> Result<String, String> {

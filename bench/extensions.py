@@ -1,0 +1,92 @@
+"""The figure of what users install: what extensions, skills and subagents add to the time until the
+first request. Started by `cargo xtask bench extensions`.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import goals
+import programs
+import sampling
+import scenarios
+from goals import WALL_NOISE, Figure, at_most
+from scripted_server import ScriptedServer
+
+EXTENSIONS, SKILLS, AGENTS = 50, 200, 50
+FIGURE = Figure(
+    f"first request, added by {EXTENSIONS} extensions, {SKILLS} skills and {AGENTS} subagents",
+    "ms",
+    None,
+    at_most(5, WALL_NOISE),
+    True,
+)
+
+
+def prepare(home):
+    """Installs everything in a home. Each extension has a context file, commands, and hooks that
+    this run does not reach."""
+    state = home / ".gemini"
+    for number in range(EXTENSIONS):
+        manifest = {
+            "name": f"extension-{number}",
+            "version": "1.0.0",
+            "settings": [{"name": "Region", "description": "Region", "envVar": f"REGION_{number}"}],
+        }
+        hooks = {"hooks": {"PreCompress": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+        command = f'description = "Does {number}"\nprompt = "Do {number}: {{{{args}}}}"\n'
+        write(state, f"extensions/extension-{number}/gemini-extension.json", json.dumps(manifest))
+        write(state, f"extensions/extension-{number}/GEMINI.md", f"Use extension {number}.\n")
+        write(state, f"extensions/extension-{number}/hooks/hooks.json", json.dumps(hooks))
+        write(state, f"extensions/extension-{number}/commands/do-{number}.toml", command)
+    for number in range(SKILLS):
+        text = f"---\nname: skill-{number}\ndescription: Use it for task {number}.\n---\nDo it well.\n"
+        write(state, f"skills/skill-{number}/SKILL.md", text)
+    for number in range(AGENTS):
+        text = f"---\nname: agent-{number}\ndescription: Works on task {number}.\n---\nWork on it.\n"
+        write(state, f"agents/agent-{number}.md", text)
+
+
+def write(state, path, text):
+    file = state / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def first_request(program, home):
+    """Makes one run. Returns the time until its first request in milliseconds."""
+    (home / "project").mkdir(parents=True, exist_ok=True)
+    with ScriptedServer([scenarios.HELLO]) as server:
+        program.prepare(home, server.port)
+        environment = program.environment(home, server.port, os.environ["PATH"])
+        cost = sampling.run(program.arguments(), home / "project", environment)
+        if cost.code != 0:
+            raise SystemExit(f"extensions: the run failed: {cost.errors.decode(errors='replace')[-300:]}")
+        return scenarios.first_request(cost, server.exchanges)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
+    parser.add_argument("--quick", action="store_true", help="fewer runs")
+    options = parser.parse_args()
+    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
+    program = programs.Program("pollux", options.binary.resolve(), (), True)
+    with tempfile.TemporaryDirectory(prefix="pollux-extensions-") as work:
+        homes = [Path(work) / "empty", Path(work) / "full"]
+        prepare(homes[1])
+        runs = 7 if options.quick else 25
+        pairs = [[first_request(program, home) for home in homes] for _ in range(runs + 1)]
+    # The first run of a home stores what later ones read.
+    values = [full - empty for empty, full in pairs[1:]]
+    verdict = FIGURE.goal.verdict(median(values), {})
+    shown = f"{median(values):.2f} {FIGURE.unit} ({min(values):.2f}–{max(values):.2f})"
+    print(f"{FIGURE.title}: {shown}, goal {FIGURE.goal.text()}: {verdict}")
+    raise SystemExit(1 if verdict == goals.MISSED else 0)
+
+
+if __name__ == "__main__":
+    main()
