@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use pollux_protocol::{
-    RunningSession, SessionEntry, SessionPreview, SessionRequest, Sessions, SessionsError, Severity,
+    ModelListing, RunningSession, SessionEntry, SessionPreview, SessionRequest, Sessions, SessionsError, Severity,
 };
 
 /// Request of a list.
@@ -16,15 +16,19 @@ pub enum ListRequest {
     Preview(Box<SessionEntry>),
     /// The sessions without this one, which is deleted: its id.
     DeleteSession(String),
+    /// The models that can be requested.
+    Models,
 }
 
 /// Answer to a request of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ListAnswer {
     /// The sessions of the project, with those of their subagents.
     Sessions(Vec<SessionEntry>),
     /// Facts about the session with this id; `None` if its file is not read.
     Preview(String, Option<SessionPreview>),
+    /// The models that can be requested.
+    Models(Vec<ModelListing>),
 }
 
 /// Answer that is awaited, or the message why there is none.
@@ -54,6 +58,7 @@ impl OpenSession<'_> {
                 deleted.map_err(|error| error.to_string())?;
                 self.list().await
             }
+            ListRequest::Models => Ok(ListAnswer::Models(self.session.models().await)),
             ListRequest::Preview(session) => {
                 let id = session.id.clone();
                 Ok(ListAnswer::Preview(id, self.session.preview(*session).await))

@@ -7,10 +7,12 @@ use crate::theme::Theme;
 
 mod layout;
 mod list;
+mod models;
 mod sample;
 mod sessions;
 mod themes;
 
+pub(crate) use models::ModelPicker;
 pub(crate) use sessions::SessionPicker;
 pub(crate) use themes::ThemePicker;
 
@@ -18,6 +20,7 @@ pub(crate) use themes::ThemePicker;
 pub(crate) enum Picker {
     Themes(ThemePicker),
     Sessions(SessionPicker),
+    Models(ModelPicker),
 }
 
 /// Effect of a key.
@@ -71,6 +74,7 @@ impl Picker {
         match self {
             Self::Themes(picker) => picker.press(key),
             Self::Sessions(picker) => picker.press(key),
+            Self::Models(picker) => picker.press(key),
         }
     }
 
@@ -79,6 +83,7 @@ impl Picker {
         match self {
             Self::Themes(picker) => picker.frame(cells, height),
             Self::Sessions(picker) => picker.frame(cells, height),
+            Self::Models(picker) => picker.frame(cells, height),
         }
     }
 
@@ -86,7 +91,7 @@ impl Picker {
     pub(crate) fn previewed(&self) -> Option<&Theme> {
         match self {
             Self::Themes(picker) => picker.selected(),
-            Self::Sessions(_) => None,
+            Self::Sessions(_) | Self::Models(_) => None,
         }
     }
 
@@ -95,6 +100,7 @@ impl Picker {
         match self {
             Self::Themes(_) => None,
             Self::Sessions(picker) => picker.wanted(),
+            Self::Models(picker) => picker.wanted(),
         }
     }
 
@@ -103,6 +109,7 @@ impl Picker {
         match self {
             Self::Themes(_) => {}
             Self::Sessions(picker) => picker.take(answer),
+            Self::Models(picker) => picker.take(answer),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Lists in place of the input of the screen: sessions.
+//! Lists in place of the input of the screen: sessions, models.
 
 use pollux_testkit::{Key, reply};
 
@@ -39,4 +39,23 @@ fn an_earlier_session_is_resumed_and_deleted() {
     let (stage, _) = talk.end();
     let listed = stage.program().args(["--list-sessions"]).run().stdout_text();
     assert!(listed.contains("(1):") && listed.contains("buy apples"), "{listed}");
+}
+
+#[test]
+fn a_model_is_found_and_selected() {
+    let talk = Talk::with([reply().text("It is me.")]);
+    talk.line("/model");
+    talk.wait("  NAME ");
+    talk.wait("> (current) gemini-2.5-pro ");
+    talk.terminal.send("2.5 flash");
+    talk.wait("> gemini-2.5-flash ");
+    talk.wait("  Google \u{b7} 1M tokens of context");
+    talk.enter();
+    talk.wait("Model: gemini-2.5-flash");
+    talk.idle();
+    talk.line("who are you?");
+    talk.wait("It is me.");
+    let path = talk.stage.server.last_request().path;
+    assert!(path.contains("gemini-2.5-flash"), "{path}");
+    talk.end();
 }

@@ -161,6 +161,15 @@ fn stable(text: &str, home: &Path) -> String {
                 .collect();
             words[at] = format!("{before}127.0.0.1:{port}");
         }
+        let has_form = |word: &str, form: &str| {
+            word.replace(|letter: char| letter.is_ascii_digit(), "0") == form
+        };
+        if has_form(&words[at], "0000-00-00")
+            && words.get(at + 1).is_some_and(|time| has_form(time, "00:00"))
+        {
+            "2026-11-27".clone_into(&mut words[at]);
+            "12:00".clone_into(&mut words[at + 1]);
+        }
         if words[at].len() >= 36 && words[at].matches('-').count() == 4 {
             words[at] = words[at].replace(|letter: char| letter.is_ascii_hexdigit(), "0");
         }

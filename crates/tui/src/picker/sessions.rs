@@ -93,6 +93,7 @@ impl SessionPicker {
                 self.renew(sessions);
             }
             Ok(ListAnswer::Preview(id, preview)) => _ = self.previews.insert(id, preview),
+            Ok(_) => {}
             Err(message) => {
                 if self.reading == Reading::Begun {
                     self.reading = Reading::Failed;

@@ -3,7 +3,7 @@
 use pollux_input::{ListAnswer, ListRead, ReadList};
 
 use super::View;
-use crate::picker::{Picker, SessionPicker};
+use crate::picker::{ModelPicker, Picker, SessionPicker};
 
 /// The access to what lists show.
 pub(super) struct Listing<'a> {
@@ -33,6 +33,10 @@ impl View<'_> {
             "/resume" | "/chat" => {
                 let picker = SessionPicker::new(&self.listing.session);
                 self.show_list(Picker::Sessions(picker));
+            }
+            "/model" | "/model manage" => {
+                let picker = ModelPicker::new(self.story.model());
+                self.show_list(Picker::Models(picker));
             }
             _ => return false,
         }

@@ -208,6 +208,19 @@ fn input() -> Vec<Scene> {
             vec![See(READY), Line("/vim"), See("[INSERT]"), Type("hello"), See("> hello")],
         ),
         Scene::new("themes", vec![See(READY), Line("/theme"), See("ANSI")]),
+        Scene::new("models", vec![See(READY), Line("/model"), See("(current)")]),
+        Scene::new(
+            "sessions",
+            vec![
+                See(READY),
+                Line("an earlier prompt"),
+                See("Yes."),
+                Rest,
+                Line("/resume"),
+                See("(current)"),
+            ],
+        )
+        .with([reply().text("Yes.")]),
         Scene::new(
             "transcript",
             vec![
@@ -254,7 +267,6 @@ fn commands() -> Vec<Scene> {
     vec![
         command("command-help", "/help", "describes a command"),
         command("command-shortcuts", "/shortcuts", "Ctrl-C"),
-        command("command-model", "/model", MODEL_TEXT),
         command("command-mode", "/mode", "default"),
         command("command-settings", "/settings set", "Usage"),
         command("command-tools", "/tools", "write_todos"),
@@ -266,11 +278,8 @@ fn commands() -> Vec<Scene> {
         command("command-policies", "/policies list", "ule"),
         command("command-privacy", "/privacy", "data"),
         command("command-clear", "/clear", READY),
-        command("command-resume", "/resume", "session"),
         command("command-rewind", "/rewind", "rewind"),
         command("command-unknown", "/nonsense", "nonsense"),
         command("command-shell", "!echo from a shell", "from a shell"),
     ]
 }
-
-const MODEL_TEXT: &str = "gemini-2.5-pro";

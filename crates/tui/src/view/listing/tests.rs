@@ -30,6 +30,7 @@ pub(crate) fn answer(request: ListRequest) -> Result<ListAnswer, String> {
         ListRequest::DeleteSession(id) if id == "old" => {
             Ok(ListAnswer::Sessions(vec![session("s", 2)]))
         }
+        ListRequest::Models => Ok(ListAnswer::Models(Vec::new())),
         ListRequest::Preview(session) => {
             let last_prompt = Some(format!("last of {}", session.id));
             Ok(ListAnswer::Preview(session.id, Some(SessionPreview { messages: 4, last_prompt })))
@@ -105,4 +106,18 @@ async fn a_closed_list_waits_for_nothing() {
     // An answer that comes anyway has no effect.
     stage.view.listed(answer(ListRequest::Sessions));
     assert_eq!(stage.live()[1], ">   Type your message or @path/to/file");
+}
+
+#[tokio::test]
+async fn a_model_is_selected() {
+    for line in ["/model", "/model manage"] {
+        let agent = Agent::default();
+        let mut stage = Stage::new(&agent, 80, 24);
+        stage.keys(&[line, "\r"]);
+        let rows = stage.live();
+        assert!(rows.contains(&"Reading the models ...".to_owned()), "{rows:?}");
+        read(&mut stage);
+        stage.keys(&["\t", "\r"]);
+        assert_eq!(stage.finished().last().unwrap(), "> /model set auto --persist");
+    }
 }
