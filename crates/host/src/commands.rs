@@ -34,7 +34,7 @@ mod restore;
 mod resume;
 mod rewind;
 mod session;
-mod settings;
+pub(crate) mod settings;
 mod shell;
 mod skills;
 mod stats;

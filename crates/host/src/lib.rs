@@ -44,6 +44,7 @@ mod rules;
 mod running;
 mod servers;
 mod sessions;
+mod setting_entries;
 mod settings_files;
 mod setup;
 mod sign_in;

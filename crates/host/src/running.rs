@@ -11,14 +11,16 @@ use pollux_fs::Access;
 use pollux_protocol::{
     AgentHandle, ApprovalMode, BackgroundCommand, Completions, Live, ModelListing, Models, Part,
     PromptSource, RunningSession, SessionEntry, SessionFacts, SessionFailure, SessionPreview,
-    SessionsError, SettingValues, TranscriptFrom, TranscriptPage,
+    SessionsError, SettingEntry, SettingValues, TranscriptFrom, TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
 use crate::assemble::Assembled;
+use crate::commands::settings;
 use crate::host::blocking;
 use crate::prepared::listed;
 use crate::references::{Expander, PathCompleter, PathIndex};
+use crate::setting_entries::setting_entries;
 use crate::setup::{Setup, approval};
 use crate::state::SessionState;
 
@@ -44,6 +46,12 @@ impl RunningSession for OpenSession {
 
     fn settings(&self) -> SettingValues {
         self.setup.setting_values(&self.state.settings.current().get())
+    }
+
+    fn setting_entries(&self) -> BoxFuture<'static, Result<Vec<SettingEntry>, SessionsError>> {
+        let files = settings::files(&self.setup);
+        let read = move || setting_entries(&files).map_err(|error| SessionFailure::config(&error));
+        Box::pin(async move { Ok(blocking(read).await?) })
     }
 
     fn handle(&self) -> Arc<dyn AgentHandle> {

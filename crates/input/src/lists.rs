@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use pollux_protocol::{
-    ModelListing, RunningSession, SessionEntry, SessionPreview, SessionRequest, Sessions, SessionsError, Severity,
+    ModelListing, RunningSession, SessionEntry, SessionPreview, SessionRequest, Sessions,
+    SessionsError, SettingEntry, Severity,
 };
 
 /// Request of a list.
@@ -18,6 +19,8 @@ pub enum ListRequest {
     DeleteSession(String),
     /// The models that can be requested.
     Models,
+    /// All settings with their sources.
+    Settings,
 }
 
 /// Answer to a request of a list.
@@ -29,6 +32,8 @@ pub enum ListAnswer {
     Preview(String, Option<SessionPreview>),
     /// The models that can be requested.
     Models(Vec<ModelListing>),
+    /// All settings with their sources.
+    Settings(Vec<SettingEntry>),
 }
 
 /// Answer that is awaited, or the message why there is none.
@@ -59,6 +64,10 @@ impl OpenSession<'_> {
                 self.list().await
             }
             ListRequest::Models => Ok(ListAnswer::Models(self.session.models().await)),
+            ListRequest::Settings => {
+                let entries = self.session.setting_entries().await;
+                entries.map(ListAnswer::Settings).map_err(|error| error.to_string())
+            }
             ListRequest::Preview(session) => {
                 let id = session.id.clone();
                 Ok(ListAnswer::Preview(id, self.session.preview(*session).await))

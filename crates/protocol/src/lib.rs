@@ -50,6 +50,7 @@ mod record;
 mod reference;
 mod sessions;
 mod sessions_error;
+mod setting_entry;
 mod setting_values;
 mod side;
 pub mod spelling;
@@ -123,6 +124,7 @@ pub use sessions::{
     SessionEntry, SessionFacts, SessionPreview, SessionRequest, SessionStart, Sessions,
 };
 pub use sessions_error::{SessionFailure, SessionsError};
+pub use setting_entry::{SettingEntry, SettingEntryKind};
 pub use setting_values::SettingValues;
 pub use side::SideModels;
 pub use telemetry::{

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     AgentHandle, ApprovalMode, CommandSet, Files, Live, LocalFiles, ModelListing, Notices,
-    Observer, Operator, Part, SessionsError, SettingValues, Severity, Todo, TranscriptFrom,
-    TranscriptPage,
+    Observer, Operator, Part, SessionsError, SettingEntry, SettingValues, Severity, Todo,
+    TranscriptFrom, TranscriptPage,
 };
 
 /// Completions of a text that is being typed.
@@ -184,6 +184,9 @@ pub trait RunningSession: Send + Sync {
 
     /// Returns the settings as they were last read.
     fn settings(&self) -> SettingValues;
+
+    /// Reads all settings with their sources, for a list in which the user changes them.
+    fn setting_entries(&self) -> BoxFuture<'static, Result<Vec<SettingEntry>, SessionsError>>;
 
     /// Returns the handle of the agent.
     fn handle(&self) -> Arc<dyn AgentHandle>;

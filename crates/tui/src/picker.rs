@@ -10,10 +10,12 @@ mod list;
 mod models;
 mod sample;
 mod sessions;
+mod settings;
 mod themes;
 
 pub(crate) use models::ModelPicker;
 pub(crate) use sessions::SessionPicker;
+pub(crate) use settings::SettingsPicker;
 pub(crate) use themes::ThemePicker;
 
 /// A list in place of the input.
@@ -21,6 +23,7 @@ pub(crate) enum Picker {
     Themes(ThemePicker),
     Sessions(SessionPicker),
     Models(ModelPicker),
+    Settings(Box<SettingsPicker>),
 }
 
 /// Effect of a key.
@@ -32,6 +35,8 @@ pub(crate) enum PickerStep {
     Close,
     /// The list closes, and a command runs.
     Run(String),
+    /// The list stays, and a command runs.
+    Do(String),
 }
 
 /// Settings file that a change is stored in.
@@ -75,6 +80,7 @@ impl Picker {
             Self::Themes(picker) => picker.press(key),
             Self::Sessions(picker) => picker.press(key),
             Self::Models(picker) => picker.press(key),
+            Self::Settings(picker) => picker.press(key),
         }
     }
 
@@ -84,6 +90,7 @@ impl Picker {
             Self::Themes(picker) => picker.frame(cells, height),
             Self::Sessions(picker) => picker.frame(cells, height),
             Self::Models(picker) => picker.frame(cells, height),
+            Self::Settings(picker) => picker.frame(cells, height),
         }
     }
 
@@ -91,7 +98,7 @@ impl Picker {
     pub(crate) fn previewed(&self) -> Option<&Theme> {
         match self {
             Self::Themes(picker) => picker.selected(),
-            Self::Sessions(_) | Self::Models(_) => None,
+            Self::Sessions(_) | Self::Models(_) | Self::Settings(_) => None,
         }
     }
 
@@ -101,6 +108,14 @@ impl Picker {
             Self::Themes(_) => None,
             Self::Sessions(picker) => picker.wanted(),
             Self::Models(picker) => picker.wanted(),
+            Self::Settings(picker) => picker.wanted(),
+        }
+    }
+
+    /// Notes the end of a command, or a change of settings.
+    pub(crate) fn changed(&mut self) {
+        if let Self::Settings(picker) = self {
+            picker.changed();
         }
     }
 
@@ -110,6 +125,7 @@ impl Picker {
             Self::Themes(_) => {}
             Self::Sessions(picker) => picker.take(answer),
             Self::Models(picker) => picker.take(answer),
+            Self::Settings(picker) => picker.take(answer),
         }
     }
 }

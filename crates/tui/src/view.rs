@@ -551,6 +551,7 @@ impl<'a> Interaction<'a> for View<'a> {
             _ => {}
         }
         self.tell_transcript(event);
+        self.tell_list(event);
         self.frames.change();
     }
 

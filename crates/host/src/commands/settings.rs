@@ -32,7 +32,7 @@ impl SettingsCommand {
 }
 
 /// Returns the settings files of a session.
-pub(super) fn files(setup: &Setup) -> SettingsFiles {
+pub(crate) fn files(setup: &Setup) -> SettingsFiles {
     SettingsFiles {
         environment: setup.input.environment.clone(),
         places: setup.places.clone(),

@@ -1,4 +1,4 @@
-//! Lists in place of the input of the screen: sessions, models.
+//! Lists in place of the input of the screen: sessions, models, settings.
 
 use pollux_testkit::{Key, reply};
 
@@ -58,4 +58,32 @@ fn a_model_is_found_and_selected() {
     let path = talk.stage.server.last_request().path;
     assert!(path.contains("gemini-2.5-flash"), "{path}");
     talk.end();
+}
+
+#[test]
+fn a_setting_is_found_and_changed() {
+    let talk = Talk::with([]);
+    talk.line("/settings");
+    talk.wait("> Settings\n");
+    talk.terminal.send("vimmode");
+    talk.wait("> general.vimMode");
+    talk.wait(" false");
+    talk.enter();
+    talk.wait(" true  (user)");
+    talk.terminal.send_key(Key::Ctrl('u'));
+    talk.terminal.send("maxsessiont");
+    talk.wait("> model.maxSessionTurns");
+    talk.enter();
+    talk.wait("Enter saves \u{b7} Esc keeps the value");
+    talk.terminal.send_key(Key::Ctrl('u'));
+    talk.terminal.send("12");
+    talk.enter();
+    talk.wait(" 12  (user)");
+    talk.terminal.send_key(Key::Ctrl('l'));
+    talk.wait(" -1\n");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait("[INSERT]");
+    let file = talk.stage.home.gemini().join("settings.json");
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.contains("\"vimMode\": true") && !text.contains("maxSessionTurns"), "{text}");
 }

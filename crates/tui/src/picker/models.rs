@@ -129,7 +129,8 @@ impl ModelPicker {
         }
         let (count, place) = self.list.count();
         let saved = self.is_saved;
-        let hint = format!("Enter selects · Tab: Remember model for future sessions: {saved} · Esc");
+        let hint =
+            format!("Enter selects · Tab: Remember model for future sessions: {saved} · Esc");
         Row::new(Look::Dim, format!("{place} of {count} · {hint}"))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use pollux_input::{KeyPress, ListAnswer, ListRequest};
+use pollux_input::{KeyPress, ListAnswer, ListRequest, text_width};
 use pollux_protocol::plain_text::{for_terminal, one_line};
 use pollux_protocol::{SessionEntry, SessionPreview};
 
@@ -271,8 +271,15 @@ impl SessionPicker {
             rows.extend(folded.into_iter().take(PROMPT_ROWS));
         }
         let facts = [self.counted(&entry.id), time.clone(), one_line(&for_terminal(&entry.id))];
-        let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-        rows.push(Row::new(Look::Dim, format!("  {}", facts.join(" · "))));
+        let mut row = Row::plain("  ");
+        // A part of an id is of no use.
+        for fact in facts.into_iter().filter(|fact| !fact.is_empty()) {
+            let fact = if row.width() > 2 { format!(" · {fact}") } else { fact };
+            if row.width() + text_width(&fact) <= cells {
+                row.push(Look::Dim, &fact);
+            }
+        }
+        rows.push(row);
         rows
     }
 }

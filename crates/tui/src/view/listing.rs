@@ -1,9 +1,10 @@
 //! Lists in place of the input, whose entries are read while they are on the screen.
 
 use pollux_input::{ListAnswer, ListRead, ReadList};
+use pollux_protocol::Event;
 
 use super::View;
-use crate::picker::{ModelPicker, Picker, SessionPicker};
+use crate::picker::{ModelPicker, Picker, SessionPicker, SettingsPicker};
 
 /// The access to what lists show.
 pub(super) struct Listing<'a> {
@@ -38,6 +39,7 @@ impl View<'_> {
                 let picker = ModelPicker::new(self.story.model());
                 self.show_list(Picker::Models(picker));
             }
+            "/settings" => self.show_list(Picker::Settings(Box::new(SettingsPicker::new()))),
             _ => return false,
         }
         true
@@ -56,6 +58,15 @@ impl View<'_> {
             picker.take(answer);
         }
         self.read_list();
+    }
+
+    /// Reads the open list again if an event may have changed its entries.
+    pub(super) fn tell_list(&mut self, event: &Event) {
+        let may_change = matches!(event, Event::SettingsChanged { .. } | Event::CommandEnded(_));
+        if let Some(picker) = self.picker.as_mut().filter(|_| may_change) {
+            picker.changed();
+            self.read_list();
+        }
     }
 
     /// Begins to read what the open list needs next.

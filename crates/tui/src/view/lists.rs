@@ -62,6 +62,10 @@ impl View<'_> {
                 return false;
             }
             PickerStep::Close => _ = self.close_picker(),
+            PickerStep::Do(line) => {
+                self.take_line(line.clone(), &line);
+                return false;
+            }
             PickerStep::Run(line) => {
                 self.close_picker();
                 self.take_line(line.clone(), &line);

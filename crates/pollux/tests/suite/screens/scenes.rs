@@ -23,7 +23,7 @@ const ANSWER: &str = "## Prices\n\nThe **prices** are in `prices.csv`:\n\n\
 
 /// Returns all scenes.
 pub(super) fn all() -> Vec<Scene> {
-    [start(), answers(), calls(), questions(), work(), input(), commands()]
+    [start(), answers(), calls(), questions(), work(), input(), lists(), commands()]
         .into_iter()
         .flatten()
         .collect()
@@ -207,20 +207,6 @@ fn input() -> Vec<Scene> {
             "vi",
             vec![See(READY), Line("/vim"), See("[INSERT]"), Type("hello"), See("> hello")],
         ),
-        Scene::new("themes", vec![See(READY), Line("/theme"), See("ANSI")]),
-        Scene::new("models", vec![See(READY), Line("/model"), See("(current)")]),
-        Scene::new(
-            "sessions",
-            vec![
-                See(READY),
-                Line("an earlier prompt"),
-                See("Yes."),
-                Rest,
-                Line("/resume"),
-                See("(current)"),
-            ],
-        )
-        .with([reply().text("Yes.")]),
         Scene::new(
             "transcript",
             vec![
@@ -257,6 +243,26 @@ fn input() -> Vec<Scene> {
                 See("plan"),
             ],
         ),
+    ]
+}
+
+/// Returns the scenes of lists in place of the input.
+fn lists() -> Vec<Scene> {
+    vec![
+        Scene::new("themes", vec![See(READY), Line("/theme"), See("ANSI")]),
+        Scene::new("models", vec![See(READY), Line("/model"), See("(current)")]),
+        Scene::new(
+            "sessions",
+            vec![
+                See(READY),
+                Line("an earlier prompt"),
+                See("Yes."),
+                Rest,
+                Line("/resume"),
+                See("(current)"),
+            ],
+        )
+        .with([reply().text("Yes.")]),
     ]
 }
 

@@ -1,6 +1,6 @@
 use futures::FutureExt;
 use pollux_input::{Interaction, ListAnswer, ListRequest};
-use pollux_protocol::{SessionEntry, SessionPreview};
+use pollux_protocol::{Event, SessionEntry, SessionPreview, SettingEntry, SettingEntryKind};
 use pretty_assertions::assert_eq;
 
 use crate::view::tests::{Agent, Stage};
@@ -31,11 +31,24 @@ pub(crate) fn answer(request: ListRequest) -> Result<ListAnswer, String> {
             Ok(ListAnswer::Sessions(vec![session("s", 2)]))
         }
         ListRequest::Models => Ok(ListAnswer::Models(Vec::new())),
+        ListRequest::Settings => Ok(ListAnswer::Settings(vec![vim_mode(false)])),
         ListRequest::Preview(session) => {
             let last_prompt = Some(format!("last of {}", session.id));
             Ok(ListAnswer::Preview(session.id, Some(SessionPreview { messages: 4, last_prompt })))
         }
         ListRequest::DeleteSession(id) => Err(format!("{id} is in use")),
+    }
+}
+
+fn vim_mode(is_on: bool) -> SettingEntry {
+    SettingEntry {
+        key: "general.vimMode",
+        description: "Keys of vi.",
+        kind: SettingEntryKind::Boolean,
+        value: Some(is_on.into()),
+        shown: is_on.to_string(),
+        source: "default".to_owned(),
+        notes: Vec::new(),
     }
 }
 
@@ -120,4 +133,28 @@ async fn a_model_is_selected() {
         stage.keys(&["\t", "\r"]);
         assert_eq!(stage.finished().last().unwrap(), "> /model set auto --persist");
     }
+}
+
+#[tokio::test]
+async fn a_setting_is_changed_and_its_new_value_is_shown() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["/settings", "\r"]);
+    read(&mut stage);
+    let has = |stage: &mut Stage<'_>, text: &str| {
+        stage.live().iter().any(|row| row.starts_with("> general.vimMode") && row.contains(text))
+    };
+    assert!(has(&mut stage, "false"), "{:?}", stage.live());
+    stage.keys(&["\r"]);
+    let said = stage.finished();
+    assert_eq!(said.last().unwrap(), "> /settings set general.vimMode true --scope user");
+    assert!(has(&mut stage, "false"), "the list stays: {:?}", stage.live());
+    // Another program may have changed it, too.
+    let changed = vec!["general.vimMode".to_owned()];
+    stage.event(Event::SettingsChanged { changed, restart: Vec::new() });
+    assert!(stage.view.awaited().list.is_some());
+    stage.view.listed(Ok(ListAnswer::Settings(vec![vim_mode(true)])));
+    assert!(has(&mut stage, "true"), "{:?}", stage.live());
+    stage.keys(&["\x1b"]);
+    assert!(!has(&mut stage, ""));
 }
