@@ -23,7 +23,7 @@ const ANSWER: &str = "## Prices\n\nThe **prices** are in `prices.csv`:\n\n\
 
 /// Returns all scenes.
 pub(super) fn all() -> Vec<Scene> {
-    [start(), answers(), calls(), questions(), work(), input(), lists(), commands()]
+    [start(), answers(), calls(), questions(), work(), input(), states(), lists(), commands()]
         .into_iter()
         .flatten()
         .collect()
@@ -207,6 +207,12 @@ fn input() -> Vec<Scene> {
             "vi",
             vec![See(READY), Line("/vim"), See("[INSERT]"), Type("hello"), See("> hello")],
         ),
+    ]
+}
+
+/// Returns the scenes of the history and of keys that change the state.
+fn states() -> Vec<Scene> {
+    vec![
         Scene::new(
             "transcript",
             vec![
@@ -250,6 +256,7 @@ fn input() -> Vec<Scene> {
 fn lists() -> Vec<Scene> {
     vec![
         Scene::new("themes", vec![See(READY), Line("/theme"), See("ANSI")]),
+        Scene::new("settings", vec![See(READY), Line("/settings"), See("policyPaths")]),
         Scene::new("models", vec![See(READY), Line("/model"), See("(current)")]),
         Scene::new(
             "sessions",
