@@ -9,12 +9,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
+import first_request
 import goals
 import programs
-import sampling
-import scenarios
 from goals import WALL_NOISE, Figure, at_most
-from scripted_server import ScriptedServer
 
 FILES = 500
 FILE = 'description = "Reviews part {0}"\nprompt = "Review part {0} with {{{{args}}}}: !{{git log -1 part{0}}}"\n'
@@ -38,25 +36,12 @@ def prepare(home, count, kind):
         (home / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
 
 
-def first_request(program, home, kind):
-    """Makes one run. Returns the time until its first request in milliseconds."""
-    with ScriptedServer([scenarios.HELLO]) as server:
-        program.prepare(home, server.port)
-        environment = program.environment(home, server.port, os.environ["PATH"])
-        if kind == PINNED:
-            del environment["GEMINI_CLI_TRUST_WORKSPACE"]
-        cost = sampling.run(program.arguments(), home / "project", environment)
-        if cost.code != 0:
-            raise SystemExit(f"commands: the run failed: {cost.errors.decode(errors='replace')[-300:]}")
-        return scenarios.first_request(cost, server.exchanges)
-
-
 def added(program, work, kind, runs):
     """Returns the time that the files add, for each pair of runs."""
     homes = [work / f"{kind} {count}" for count in (0, FILES)]
     for home, count in zip(homes, (0, FILES), strict=True):
         prepare(home, count, kind)
-    pairs = [[first_request(program, home, kind) for home in homes] for _ in range(runs + 1)]
+    pairs = [[first_request.of_run(program, home, trusts=kind == TRUSTED) for home in homes] for _ in range(runs + 1)]
     # The first run of a home stores the answers about its files.
     return [full - empty for empty, full in pairs[1:]]
 

@@ -9,12 +9,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
+import first_request
 import goals
 import programs
-import sampling
-import scenarios
 from goals import WALL_NOISE, Figure, at_most
-from scripted_server import ScriptedServer
 
 EXTENSIONS, SKILLS, AGENTS = 50, 200, 50
 FIGURE = Figure(
@@ -56,18 +54,6 @@ def write(state, path, text):
     file.write_text(text)
 
 
-def first_request(program, home):
-    """Makes one run. Returns the time until its first request in milliseconds."""
-    (home / "project").mkdir(parents=True, exist_ok=True)
-    with ScriptedServer([scenarios.HELLO]) as server:
-        program.prepare(home, server.port)
-        environment = program.environment(home, server.port, os.environ["PATH"])
-        cost = sampling.run(program.arguments(), home / "project", environment)
-        if cost.code != 0:
-            raise SystemExit(f"extensions: the run failed: {cost.errors.decode(errors='replace')[-300:]}")
-        return scenarios.first_request(cost, server.exchanges)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
@@ -79,7 +65,7 @@ def main():
         homes = [Path(work) / "empty", Path(work) / "full"]
         prepare(homes[1])
         runs = 7 if options.quick else 25
-        pairs = [[first_request(program, home) for home in homes] for _ in range(runs + 1)]
+        pairs = [[first_request.of_run(program, home) for home in homes] for _ in range(runs + 1)]
     # The first run of a home stores what later ones read.
     values = [full - empty for empty, full in pairs[1:]]
     verdict = FIGURE.goal.verdict(median(values), {})

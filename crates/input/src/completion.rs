@@ -58,7 +58,7 @@ impl Completion {
         texts
     }
 
-    /// Returns true if the search has ended at its time limit: a new one goes on with it.
+    /// Returns true if the search has ended at its time limit: a new one continues it.
     pub fn is_partial(&self) -> bool {
         self.is_partial
     }

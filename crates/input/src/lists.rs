@@ -1,4 +1,4 @@
-//! Lists that the user opens. What they show is read, and changed, while the conversation goes on.
+//! Lists that the user opens. What they show is read, and changed, while the conversation continues.
 
 use std::sync::Arc;
 

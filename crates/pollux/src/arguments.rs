@@ -42,7 +42,9 @@ pub(crate) use completions::completions;
 pub(crate) use config::{ConfigArguments, ConfigVerb};
 pub(crate) use demo::DemoArguments;
 pub(crate) use doctor::DoctorArguments;
-pub(crate) use extensions::{ExtensionsArguments, ExtensionsVerb, InstallArguments};
+pub(crate) use extensions::{
+    EnablementArguments, ExtensionsArguments, ExtensionsVerb, InstallArguments,
+};
 pub(crate) use flags::{Arguments, OutputFormat, RuleArguments};
 pub(crate) use hooks::{HooksArguments, HooksVerb};
 pub(crate) use man::man;

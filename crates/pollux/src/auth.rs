@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::inspection::set_up_silently;
 use crate::process::Process;
 use crate::sign_in_user::{TerminalUser, Topic};
-use crate::signals::Signals;
+use crate::signals::until_signal;
 use crate::stderr::stderr_line;
 
 /// Exit code if the user refuses.
@@ -21,7 +21,8 @@ const NO_SIGN_IN: u8 = 41;
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
 pub(crate) async fn answer(process: &Process, arguments: &AuthArguments) -> (String, u8) {
-    match until_signal(process, arguments).await {
+    let stopped = |code| (String::new(), Value::Null, code);
+    match until_signal(Box::pin(run(process, arguments)), stopped).await {
         Ok((text, json, code)) => {
             let text = if arguments.json() { format!("{json:#}") } else { text };
             let text = harmless(&text).into_owned();
@@ -37,19 +38,6 @@ pub(crate) async fn answer(process: &Process, arguments: &AuthArguments) -> (Str
 }
 
 type Answer = (String, Value, u8);
-
-/// Runs a verb to its end, or until a signal.
-async fn until_signal(process: &Process, arguments: &AuthArguments) -> Result<Answer, Failure> {
-    let mut signals = Signals::listen()
-        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
-    tokio::select! {
-        biased;
-        code = signals.next() => {
-            Ok((String::new(), Value::Null, u8::try_from(code).unwrap_or(u8::MAX)))
-        }
-        answer = run(process, arguments) => answer,
-    }
-}
 
 async fn run(process: &Process, arguments: &AuthArguments) -> Result<Answer, Failure> {
     let skip_trust = matches!(arguments.verb, AuthVerb::Status { skip_trust: true, .. });

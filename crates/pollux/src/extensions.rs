@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use futures::TryFutureExt;
 use pollux_config::{FileScope, Places};
 use pollux_extensions::{Extension, ExtensionTemplate};
 use pollux_host::extensions::ExtensionSwitch;
@@ -10,11 +11,11 @@ use pollux_host::{RunOptions, Setup};
 use pollux_protocol::SessionRequest;
 use pollux_protocol::plain_text::harmless;
 
-use crate::arguments::{ExtensionsArguments, ExtensionsVerb, scope_name};
+use crate::arguments::{EnablementArguments, ExtensionsArguments, ExtensionsVerb, scope_name};
 use crate::exit::Failure;
 use crate::inspection::set_up_silently;
 use crate::process::Process;
-use crate::signals::Signals;
+use crate::signals::until_signal;
 use crate::stderr::stderr_line;
 
 mod configure;
@@ -27,7 +28,9 @@ pub(crate) use list::names;
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
 pub(crate) async fn answer(process: &Process, arguments: &ExtensionsArguments) -> (String, u8) {
-    match until_signal(process, &arguments.verb).await {
+    // A signal removes the copies of sources, too.
+    let work = Box::pin(run(process, &arguments.verb)).map_ok(|text| (text, 0));
+    match until_signal(work, |code| (String::new(), code)).await {
         Ok((text, code)) => (harmless(&text).into_owned(), code),
         Err(failure) => {
             // Failures that are reported already have no message.
@@ -36,17 +39,6 @@ pub(crate) async fn answer(process: &Process, arguments: &ExtensionsArguments) -
             }
             (String::new(), failure.exit_code(false))
         }
-    }
-}
-
-/// Runs a verb to its end, or until a signal. Copies of sources are removed in both cases.
-async fn until_signal(process: &Process, verb: &ExtensionsVerb) -> Result<(String, u8), Failure> {
-    let mut signals = Signals::listen()
-        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
-    tokio::select! {
-        biased;
-        code = signals.next() => Ok((String::new(), u8::try_from(code).unwrap_or(u8::MAX))),
-        text = run(process, verb) => Ok((text?, 0)),
     }
 }
 
@@ -78,22 +70,8 @@ async fn run(process: &Process, verb: &ExtensionsVerb) -> Result<String, Failure
             let setup = set_up(process, *debug)?;
             Ok(list::list(&setup, *as_json))
         }
-        ExtensionsVerb::Enable { extension, scope, debug } => {
-            enable(&set_up(process, *debug)?, extension, *scope).map(no_output)
-        }
-        ExtensionsVerb::Disable { extension, scope, debug } => {
-            let setup = set_up(process, *debug)?;
-            let extension = installed(&setup, extension)?;
-            let to = scope.unwrap_or(FileScope::User);
-            switch(&setup).disable(extension, to).map_err(Failure::general)?;
-            stderr_line(&format!(
-                "Extension \"{}\" successfully disabled for scope \"{}\".",
-                extension.name(),
-                // Gemini CLI writes its default with a capital letter.
-                scope.map_or("User", scope_name)
-            ));
-            Ok(String::new())
-        }
+        ExtensionsVerb::Enable(arguments) => enable(process, arguments).map(no_output),
+        ExtensionsVerb::Disable(arguments) => disable(process, arguments).map(no_output),
         ExtensionsVerb::New { path, template, .. } => new(process, path, *template),
         ExtensionsVerb::Validate { path, .. } => validate(process, path),
     }
@@ -104,16 +82,32 @@ fn no_output((): ()) -> String {
     String::new()
 }
 
-fn enable(setup: &Setup, name: &str, scope: Option<FileScope>) -> Result<(), Failure> {
+fn enable(process: &Process, arguments: &EnablementArguments) -> Result<(), Failure> {
+    let setup = set_up(process, arguments.debug)?;
     // Gemini CLI has this exit code here, and another one for `disable`.
-    let extension = installed(setup, name).map_err(|error| Failure::config(error.message))?;
-    let to = scope.unwrap_or(FileScope::User);
-    switch(setup).enable(extension, to).map_err(Failure::general)?;
-    let place = match scope {
+    let extension =
+        installed(&setup, &arguments.extension).map_err(|error| Failure::config(error.message))?;
+    let to = arguments.scope.unwrap_or(FileScope::User);
+    switch(&setup).enable(extension, to).map_err(Failure::general)?;
+    let place = match arguments.scope {
         Some(scope) => format!("for scope \"{}\"", scope_name(scope)),
         None => "in all scopes".to_owned(),
     };
     stderr_line(&format!("Extension \"{}\" successfully enabled {place}.", extension.name()));
+    Ok(())
+}
+
+fn disable(process: &Process, arguments: &EnablementArguments) -> Result<(), Failure> {
+    let setup = set_up(process, arguments.debug)?;
+    let extension = installed(&setup, &arguments.extension)?;
+    let to = arguments.scope.unwrap_or(FileScope::User);
+    switch(&setup).disable(extension, to).map_err(Failure::general)?;
+    stderr_line(&format!(
+        "Extension \"{}\" successfully disabled for scope \"{}\".",
+        extension.name(),
+        // Gemini CLI writes its default with a capital letter.
+        arguments.scope.map_or("User", scope_name)
+    ));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::arguments::{McpArguments, McpVerb};
 use crate::exit::Failure;
 use crate::inspection::set_up_silently;
 use crate::process::Process;
-use crate::signals::Signals;
+use crate::signals::until_signal;
 use crate::stderr::stderr_line;
 
 mod add;
@@ -46,7 +46,9 @@ pub(crate) use serve::serve;
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
 pub(crate) async fn answer(process: &Process, arguments: &McpArguments) -> (String, u8) {
-    let answer = until_signal(process, arguments).await;
+    // A signal ends the servers that were started, too.
+    let stopped = |code| Answer { code, ..Answer::of_text(String::new()) };
+    let answer = until_signal(Box::pin(run(process, arguments)), stopped).await;
     let as_json = arguments.flags().json;
     match answer {
         Ok(answer) => {
@@ -61,20 +63,6 @@ pub(crate) async fn answer(process: &Process, arguments: &McpArguments) -> (Stri
             let text = if as_json { format!("{error:#}\n") } else { String::new() };
             (text, failure.exit_code(false))
         }
-    }
-}
-
-/// Runs a verb to its end, or until a signal. Servers that were started end with the program.
-async fn until_signal(process: &Process, arguments: &McpArguments) -> Result<Answer, Failure> {
-    let mut signals = Signals::listen()
-        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
-    tokio::select! {
-        biased;
-        code = signals.next() => {
-            let code = u8::try_from(code).unwrap_or(u8::MAX);
-            Ok(Answer { code, ..Answer::of_text(String::new()) })
-        }
-        answer = run(process, arguments) => answer,
     }
 }
 

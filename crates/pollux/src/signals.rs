@@ -11,6 +11,8 @@ use futures::stream::{BoxStream, StreamExt, poll_fn};
 use pollux_input::{TerminalSignal, restore_terminal};
 use tokio::sync::mpsc;
 
+use crate::exit::Failure;
+
 /// Exit code of a run that SIGINT ended.
 pub(crate) const INTERRUPT: i32 = 130;
 
@@ -68,6 +70,21 @@ impl Signals {
             code => TerminalSignal::End(code),
         };
         poll_fn(|context| self.receiver.poll_recv(context)).map(signal).boxed()
+    }
+}
+
+/// Runs a subcommand to its end, or until a signal. Then `work` is dropped, which ends what it has
+/// started and removes its temporary files, and the result is that of `stopped` for the exit code.
+pub(crate) async fn until_signal<T>(
+    work: impl Future<Output = std::result::Result<T, Failure>>,
+    stopped: impl FnOnce(u8) -> T,
+) -> std::result::Result<T, Failure> {
+    let mut signals = Signals::listen()
+        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
+    tokio::select! {
+        biased;
+        code = signals.next() => Ok(stopped(u8::try_from(code).unwrap_or(u8::MAX))),
+        result = work => result,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures::TryFutureExt;
 use pollux_config::skills::install_folder;
 use pollux_config::{ConfigError, FileScope, Places};
 use pollux_extensions::skills::{FetchedSkills, Skill, SkillFolder, SkillSource};
@@ -18,7 +19,7 @@ use crate::exit::Failure;
 use crate::input::line_of_stdin;
 use crate::inspection::set_up_silently;
 use crate::process::Process;
-use crate::signals::Signals;
+use crate::signals::until_signal;
 use crate::stderr::stderr_line;
 use crate::stdout::print_unfinished;
 
@@ -28,23 +29,14 @@ const QUESTION: &str = "Do you want to continue? [Y/n]: ";
 
 /// Runs a verb. Returns the text for standard output, and the exit code.
 pub(crate) async fn answer(process: &Process, arguments: &SkillsArguments) -> (String, u8) {
-    match until_signal(process, &arguments.verb).await {
+    // A signal removes the copies of sources, too.
+    let work = Box::pin(run(process, &arguments.verb)).map_ok(|text| (text, 0));
+    match until_signal(work, |code| (String::new(), code)).await {
         Ok((text, code)) => (harmless(&text).into_owned(), code),
         Err(failure) => {
             stderr_line(&failure.message);
             (String::new(), failure.exit_code(false))
         }
-    }
-}
-
-/// Runs a verb to its end, or until a signal. Copies of sources are removed in both cases.
-async fn until_signal(process: &Process, verb: &SkillsVerb) -> Result<(String, u8), Failure> {
-    let mut signals = Signals::listen()
-        .map_err(|error| Failure::general(format!("Cannot handle signals: {error}.")))?;
-    tokio::select! {
-        biased;
-        code = signals.next() => Ok((String::new(), u8::try_from(code).unwrap_or(u8::MAX))),
-        text = run(process, verb) => Ok((text?, 0)),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::{
 pub struct Completions {
     /// The completed texts, the best first.
     pub texts: Vec<String>,
-    /// True if there may be more: the same request goes on with the search.
+    /// True if there may be more: the same request continues the search.
     pub is_partial: bool,
 }
 

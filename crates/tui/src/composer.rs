@@ -22,7 +22,7 @@ const SHELL_PLACEHOLDER: &str = "  Type your shell command";
 const INSERT_PLACEHOLDER: &str = "  Press 'Esc' for NORMAL mode.";
 const NORMAL_PLACEHOLDER: &str = "  Press 'i' for INSERT mode.";
 
-/// Time limit of the first search for a path, and of one that goes on with it.
+/// Time limit of the first search for a path, and of one that continues it.
 const FIRST_SEARCH: Duration = Duration::from_millis(30);
 const NEXT_SEARCH: Duration = Duration::from_millis(300);
 
@@ -46,7 +46,7 @@ pub(crate) struct Composer<'a> {
     is_asked: bool,
     /// True if the path has changed since its completions are searched.
     is_stale: bool,
-    /// True if the search goes on with one whose completions are shown.
+    /// True if the search continues one whose completions are shown.
     is_going_on: bool,
     menu: Option<Menu>,
 }

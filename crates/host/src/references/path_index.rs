@@ -2,7 +2,7 @@
 //!
 //! The paths are found once and kept for a short time. A search answers within its time limit with
 //! what it has found so far, also while the folders are still being read, and the next search for
-//! the same text goes on from there. So a first answer is quick in a tree of any size.
+//! the same text continues from there. So a first answer is quick in a tree of any size.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

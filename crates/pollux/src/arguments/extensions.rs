@@ -82,29 +82,9 @@ pub(crate) enum ExtensionsVerb {
         debug: bool,
     },
     /// Use a disabled extension again
-    Enable {
-        /// The extension
-        #[arg(value_name = "NAME")]
-        extension: String,
-        /// Everywhere (user), or in the current folder
-        #[arg(long, value_name = "SCOPE", value_parser = scope())]
-        scope: Option<FileScope>,
-        /// Verbose output on standard error
-        #[arg(short, long)]
-        debug: bool,
-    },
+    Enable(EnablementArguments),
     /// Do not use an extension
-    Disable {
-        /// The extension
-        #[arg(value_name = "NAME")]
-        extension: String,
-        /// Everywhere (user), or in the current folder
-        #[arg(long, value_name = "SCOPE", value_parser = scope())]
-        scope: Option<FileScope>,
-        /// Verbose output on standard error
-        #[arg(short, long)]
-        debug: bool,
-    },
+    Disable(EnablementArguments),
     /// Create an extension to begin with
     New {
         /// The folder, which must not exist; its name becomes that of the extension
@@ -126,6 +106,20 @@ pub(crate) enum ExtensionsVerb {
         #[arg(short, long)]
         debug: bool,
     },
+}
+
+/// Arguments of `extensions enable` and `extensions disable`.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub(crate) struct EnablementArguments {
+    /// The extension
+    #[arg(value_name = "NAME")]
+    pub(crate) extension: String,
+    /// Everywhere (user), or in the current folder
+    #[arg(long, value_name = "SCOPE", value_parser = scope())]
+    pub(crate) scope: Option<FileScope>,
+    /// Verbose output on standard error
+    #[arg(short, long)]
+    pub(crate) debug: bool,
 }
 
 /// Arguments of `extensions install`.
@@ -199,19 +193,16 @@ mod tests {
     fn verbs_as_in_gemini_cli() {
         let name = || "a-b".to_owned();
         let debug = false;
+        let switched = |scope| EnablementArguments { extension: name(), scope, debug };
         let table = [
             ("list", ExtensionsVerb::List { output_format: false, debug }),
             ("list -o json", ExtensionsVerb::List { output_format: true, debug }),
-            ("enable a-b", ExtensionsVerb::Enable { extension: name(), scope: None, debug }),
+            ("enable a-b", ExtensionsVerb::Enable(switched(None))),
             (
                 "enable --scope workspace a-b",
-                ExtensionsVerb::Enable {
-                    extension: name(),
-                    scope: Some(FileScope::Project),
-                    debug,
-                },
+                ExtensionsVerb::Enable(switched(Some(FileScope::Project))),
             ),
-            ("disable a-b", ExtensionsVerb::Disable { extension: name(), scope: None, debug }),
+            ("disable a-b", ExtensionsVerb::Disable(switched(None))),
             (
                 "uninstall a b",
                 ExtensionsVerb::Uninstall {
