@@ -34,7 +34,7 @@ def prepare(home):
             "version": "1.0.0",
             "settings": [{"name": "Region", "description": "Region", "envVar": f"REGION_{number}"}],
         }
-        hooks = {"hooks": {"PreCompress": [{"hooks": [{"type": "command", "command": "true"}]}]}}
+        hooks = {"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "true"}]}]}}
         command = f'description = "Does {number}"\nprompt = "Do {number}: {{{{args}}}}"\n'
         write(state, f"extensions/extension-{number}/gemini-extension.json", json.dumps(manifest))
         write(state, f"extensions/extension-{number}/GEMINI.md", f"Use extension {number}.\n")

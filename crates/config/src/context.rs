@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
+use pollux_fs::RealPaths;
 use pollux_protocol::ConsentItem;
 
 use crate::consent::{Accepted, item, kinds};
@@ -21,7 +22,7 @@ mod search;
 mod tests;
 
 use read::{Loader, Read};
-use search::{PendingSettings, ceiling, upward};
+use search::{FoundFile, ceiling, upward};
 
 pub use read::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
 pub use render::{blocks, project_section, system_section};
@@ -118,7 +119,7 @@ struct Seen {
 
 impl Seen {
     /// Records a file. Returns `false` if the file was already recorded, under any name.
-    fn insert(&mut self, found: &PendingSettings) -> bool {
+    fn insert(&mut self, found: &FoundFile) -> bool {
         let new_path = self.paths.insert(found.path.clone());
         let new_identity = self.identities.insert(found.identity.clone());
         new_path && new_identity
@@ -152,11 +153,13 @@ pub fn discover(options: &ContextOptions<'_>) -> ContextFiles {
     let names = names(&options.settings.file_names);
     let mut files = ContextFiles::default();
     let home = options.places.gemini_dir();
-    let own = names.iter().filter_map(|name| PendingSettings::at(home.join(name)));
+    let mut known = RealPaths::default();
+    let own = names.iter().filter_map(|name| FoundFile::among(home.join(name), &mut known));
     let own: Vec<_> = own.collect();
     files.global = files.load(options, own, options.settings.import_format);
     files.private_memory = files.load_private_memory(options, &names);
-    let brought = options.extensions.iter().cloned().filter_map(PendingSettings::at).collect();
+    let brought = options.extensions.iter().cloned();
+    let brought = brought.filter_map(|path| FoundFile::among(path, &mut known)).collect();
     // The files of an extension import only files beside them, wherever it is installed.
     files.extensions = files.load_within(&[], brought, options.settings.import_format);
     if options.trusted {
@@ -195,10 +198,10 @@ fn link_item(path: &Path, real: &Path) -> ConsentItem {
 }
 
 /// Removes files that another file imports. Of files that import each other, the last one remains.
-fn without_imported(mut read: Vec<(PendingSettings, Read)>) -> Vec<ContextFile> {
+fn without_imported(mut read: Vec<(FoundFile, Read)>) -> Vec<ContextFile> {
     let mut place = 0;
     while let Some((found, _)) = read.get(place) {
-        let is_reported = |(other, (_, read)): (usize, &(PendingSettings, Read))| {
+        let is_reported = |(other, (_, read)): (usize, &(FoundFile, Read))| {
             other != place && read.imported.contains(&found.identity)
         };
         if read.iter().enumerate().any(is_reported) {
@@ -228,7 +231,7 @@ impl ContextFiles {
     /// Records subfolder files that an earlier run has already given to the model, so that they are
     /// not loaded again.
     pub fn mark_loaded(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
-        for found in paths.into_iter().filter_map(PendingSettings::at) {
+        for found in paths.into_iter().filter_map(FoundFile::at) {
             self.seen.insert(&found);
         }
     }
@@ -269,9 +272,9 @@ impl ContextFiles {
     fn admitted(
         &mut self,
         options: &ContextOptions<'_>,
-        found: Vec<PendingSettings>,
+        found: Vec<FoundFile>,
         root: &Path,
-    ) -> Vec<PendingSettings> {
+    ) -> Vec<FoundFile> {
         let mut admitted = Vec::new();
         for file in found {
             match search::way_out(&file, root) {
@@ -290,7 +293,7 @@ impl ContextFiles {
     fn load(
         &mut self,
         options: &ContextOptions<'_>,
-        found: Vec<PendingSettings>,
+        found: Vec<FoundFile>,
         format: ImportFormat,
     ) -> Vec<ContextFile> {
         self.load_within(&options.settings.memory_boundary_markers, found, format)
@@ -300,12 +303,12 @@ impl ContextFiles {
     fn load_within(
         &mut self,
         markers: &[String],
-        found: Vec<PendingSettings>,
+        found: Vec<FoundFile>,
         format: ImportFormat,
     ) -> Vec<ContextFile> {
         let mut loader = Loader { markers, format, bytes: self.bytes, warnings: Vec::new() };
         let fresh: Vec<_> = found.into_iter().filter(|found| self.seen.insert(found)).collect();
-        let read: Vec<(PendingSettings, Read)> = fresh
+        let read: Vec<(FoundFile, Read)> = fresh
             .into_iter()
             .filter_map(|found| loader.load(&found).map(|read| (found, read)))
             .collect();
@@ -323,8 +326,7 @@ impl ContextFiles {
     ) -> Option<ContextFile> {
         let folder = options.private_memory_dir.as_ref()?;
         let candidates = std::iter::once(PRIVATE_INDEX).chain(names.iter().map(String::as_str));
-        let found =
-            candidates.into_iter().find_map(|name| PendingSettings::at(folder.join(name)))?;
+        let found = candidates.into_iter().find_map(|name| FoundFile::at(folder.join(name)))?;
         self.load(options, vec![found], options.settings.import_format).pop()
     }
 }

@@ -212,9 +212,20 @@ pub(crate) fn read_open(
 
 /// Reads up to `count` bytes from the start of a regular file.
 pub fn read_head(path: &Path, count: usize) -> Result<Vec<u8>> {
-    let (file, _) = open_regular(path)?;
-    let mut bytes = Vec::new();
-    file.take(count as u64).read_to_end(&mut bytes).map_err(|error| Error::from_io(path, error))?;
+    let (file, metadata) = open_regular(path)?;
+    read_start(&file, &metadata, count).map_err(|error| Error::from_io(path, error))
+}
+
+/// Reads up to `count` bytes from the start of an open file.
+pub(crate) fn read_start(
+    file: &File,
+    metadata: &fs::Metadata,
+    count: usize,
+) -> io::Result<Vec<u8>> {
+    // One more byte, so that the end of the file needs no second buffer.
+    let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX).saturating_add(1);
+    let mut bytes = Vec::with_capacity(size.min(count));
+    file.take(count as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

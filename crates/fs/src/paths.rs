@@ -1,7 +1,7 @@
 //! Paths: lexical, real, relative and short forms. This module makes no access decisions.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -70,26 +70,36 @@ impl RealPaths {
     /// # Errors
     /// [`Error::InvalidPath`] as for [`real_path`].
     pub fn resolve(&mut self, path: &Path) -> Result<PathBuf> {
-        let parts = path.parent().zip(path.file_name()).filter(|_| path.is_absolute());
-        // Only where letter case counts, the name is known to be spelled as on disk.
-        let Some((folder, name)) = parts.filter(|_| cfg!(target_os = "linux")) else {
-            return real_path(path);
-        };
-        let folder = match self.folders.get(folder) {
-            Some(real) => real,
-            None => self.folders.entry(folder.to_owned()).or_insert(real_path(folder)?),
-        };
+        let Some((folder, _)) = parts(path) else { return real_path(path) };
+        if !self.folders.contains_key(folder) {
+            let real = self.below_known(folder)?;
+            self.folders.insert(folder.to_owned(), real);
+        }
+        self.below_known(path)
+    }
+
+    /// Resolves a path. If its folder is known, only its last component is looked at.
+    fn below_known(&self, path: &Path) -> Result<PathBuf> {
+        let known = parts(path).and_then(|(folder, name)| Some((self.folders.get(folder)?, name)));
+        let Some((folder, name)) = known else { return real_path(path) };
         let real = folder.join(name);
         // An error means that there is no link, as in `follow_every_link`.
         if fs::read_link(&real).is_ok() { real_path(path) } else { Ok(real) }
     }
 }
 
+/// Returns the folder and the name of a path whose name is spelled as on disk. This is known only
+/// where letter case counts.
+fn parts(path: &Path) -> Option<(&Path, &OsStr)> {
+    let parts = path.parent().zip(path.file_name());
+    parts.filter(|_| path.is_absolute() && cfg!(target_os = "linux"))
+}
+
 fn follow_every_link(path: &Path) -> Result<PathBuf> {
-    let parts = |path: &Path| -> Vec<OsString> {
+    let components = |path: &Path| -> Vec<OsString> {
         path.components().rev().map(|component| component.as_os_str().to_owned()).collect()
     };
-    let mut pending = parts(path);
+    let mut pending = components(path);
     let mut real = PathBuf::new();
     let mut links = 0;
     while let Some(part) = pending.pop() {
@@ -108,7 +118,7 @@ fn follow_every_link(path: &Path) -> Result<PathBuf> {
                     let path = path.display();
                     return Err(Error::InvalidPath(format!("too many symbolic links: {path}")));
                 }
-                pending.extend(parts(&link));
+                pending.extend(components(&link));
             }
             Err(_) => real = next,
         }

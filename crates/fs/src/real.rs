@@ -7,9 +7,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::{DirectoryEntry, EntryKind, FileInfo, read_open};
+use crate::files::{DirectoryEntry, EntryKind, FileInfo, read_open, read_start};
 use crate::held::{FolderReader, HeldFolder, Purpose, has_met_a_link, open_to_read};
-use crate::paths::real_path;
+use crate::paths::{RealPaths, real_path};
 use crate::text::TextFile;
 
 #[cfg(test)]
@@ -33,6 +33,15 @@ impl RealPath {
     pub fn of(path: &Path) -> Result<Self> {
         let absolute = std::path::absolute(path).map_err(|error| Error::from_io(path, error))?;
         real_path(&absolute).map(Self)
+    }
+
+    /// Does the same as [`of`](Self::of), with the folders that `known` has already resolved.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub fn among(path: &Path, known: &mut RealPaths) -> Result<Self> {
+        let absolute = std::path::absolute(path).map_err(|error| Error::from_io(path, error))?;
+        known.resolve(&absolute).map(Self)
     }
 
     /// Creates a path that is assumed to be real. If it contains a link, operations on it fail.
@@ -68,10 +77,8 @@ impl RealPath {
 
     /// Reads up to `count` bytes from the start of a regular file.
     pub fn read_head(&self, count: usize) -> Result<Vec<u8>> {
-        let (file, _) = self.open_regular()?;
-        let mut bytes = Vec::new();
-        file.take(count as u64).read_to_end(&mut bytes).map_err(|error| self.failed(error))?;
-        Ok(bytes)
+        let (file, metadata) = self.open_regular()?;
+        read_start(&file, &metadata, count).map_err(|error| self.failed(error))
     }
 
     /// Reads a regular file of at most `limit` bytes as text.

@@ -1,7 +1,9 @@
 //! State of a session that may change while it runs.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 use pollux_agent::Toolset;
 use pollux_policy::Policy;
@@ -52,15 +54,20 @@ impl SessionState {
     /// Creates the state of a session that is about to start. Reports about background commands go
     /// to `reporter`.
     pub(crate) fn new(setup: &Arc<Setup>, session_id: &str, reporter: Reporter) -> Self {
-        let memory = Arc::new(Memory::read(setup));
+        let consent = Arc::new(SessionConsent::new(setup));
+        // Each of them reads many small files.
+        let (memory, skills, subagents) = thread::scope(|scope| {
+            let skills = scope.spawn(|| Arc::new(Skills::new(setup, &consent)));
+            let memory = Arc::new(Memory::read(setup));
+            let subagents = Arc::new(Subagents::new(setup, &consent));
+            let skills = skills.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (memory, skills, subagents)
+        });
         let mode = Live::new(setup.mode);
         let tools = Arc::new(ToolContext {
             reporter: Some(reporter),
             ..setup.tool_context(session_id, &memory, mode.clone())
         });
-        let consent = Arc::new(SessionConsent::new(setup));
-        let skills = Arc::new(Skills::new(setup, &consent));
-        let subagents = Arc::new(Subagents::new(setup, &consent));
         let mut toolset = Toolset::new(setup.builtin_tools(&tools));
         if let Some(tool) = subagents.tool() {
             toolset.insert(tool);

@@ -6,7 +6,7 @@ use std::path::Path;
 use pollux_fs::RealPath;
 
 use super::ContextFile;
-use super::search::{PendingSettings, boundary};
+use super::search::{FoundFile, boundary};
 use crate::files::{self, FileIdentity};
 use crate::imports::{self, ImportFailure, ImportFormat};
 
@@ -34,7 +34,7 @@ pub(super) struct Read {
 impl Loader<'_> {
     /// Reads one file. Returns `None` if the file is empty or, with a warning, if it cannot be
     /// used.
-    pub(super) fn load(&mut self, found: &PendingSettings) -> Option<Read> {
+    pub(super) fn load(&mut self, found: &FoundFile) -> Option<Read> {
         let path = found.path.as_path();
         let read = match files::read_judged_text_lossy(&found.real, MAX_FILE_BYTES) {
             Ok(read) => read,
@@ -69,7 +69,7 @@ impl Loader<'_> {
     /// real path.
     fn expand(
         &self,
-        found: &PendingSettings,
+        found: &FoundFile,
         text: &str,
         imported: &mut HashSet<FileIdentity>,
     ) -> String {

@@ -2,13 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use pollux_fs::RealPath;
+use pollux_fs::{RealPath, RealPaths};
 
 use crate::files::{self, FileIdentity};
 
 /// A context file that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PendingSettings {
+pub(super) struct FoundFile {
     /// Path at which the file was found.
     pub(super) path: PathBuf,
     /// Real path of the containing folder. If the folder is later replaced by a link, this path
@@ -20,15 +20,20 @@ pub(super) struct PendingSettings {
     pub(super) identity: FileIdentity,
 }
 
-impl PendingSettings {
+impl FoundFile {
     /// Returns the file at `path`, if there is one. A folder with this name does not count.
     pub(super) fn at(path: PathBuf) -> Option<Self> {
+        Self::among(path, &mut RealPaths::default())
+    }
+
+    /// Does the same as [`at`](Self::at), with the folders that `known` has already resolved.
+    pub(super) fn among(path: PathBuf, known: &mut RealPaths) -> Option<Self> {
         if !files::is_file(&path) {
             return None;
         }
         let identity = files::identity(&path)?;
-        let folder = RealPath::of(path.parent()?).ok()?;
-        let real = RealPath::of(&folder.join(path.file_name()?)).ok()?;
+        let folder = RealPath::among(path.parent()?, known).ok()?;
+        let real = RealPath::among(&folder.join(path.file_name()?), known).ok()?;
         Some(Self { path, folder, real, identity })
     }
 }
@@ -59,10 +64,10 @@ pub(super) fn upward(
     ceiling: &Path,
     state: &Path,
     names: &[String],
-) -> Vec<PendingSettings> {
+) -> Vec<FoundFile> {
     let mut found = Vec::new();
     for folder in start.ancestors().take_while(|folder| *folder != state) {
-        found.extend(names.iter().filter_map(|name| PendingSettings::at(folder.join(name))));
+        found.extend(names.iter().filter_map(|name| FoundFile::at(folder.join(name))));
         if folder == ceiling {
             break;
         }
@@ -71,14 +76,14 @@ pub(super) fn upward(
 }
 
 /// Returns the real path of a file if a link leads out of `root`.
-pub(super) fn way_out(found: &PendingSettings, root: &Path) -> Option<PathBuf> {
+pub(super) fn way_out(found: &FoundFile, root: &Path) -> Option<PathBuf> {
     let inside = found.real.starts_with(files::real_path_or_given(root));
     (!inside).then(|| found.real.to_path_buf())
 }
 
 /// Sorts files by folder, outer folders first, then by name. Later files take precedence: a deeper
 /// file overrides those above it, and `GEMINI.md` overrides `AGENTS.md` in the same folder.
-pub(super) fn sorted(mut found: Vec<PendingSettings>) -> Vec<PendingSettings> {
+pub(super) fn sorted(mut found: Vec<FoundFile>) -> Vec<FoundFile> {
     found.sort_by_cached_key(|found| (found.path.parent().map(Path::to_owned), found.path.clone()));
     found
 }
