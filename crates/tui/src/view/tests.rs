@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use pollux_input::{InputMode, KeyMap, LastMessages, TerminalKind, UserOptions};
+use pollux_input::{InputMode, Interaction, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
     AgentGone, AgentHandle, Call, CallId, CallStatus, Clipboard, ClipboardContent, CommandSet,
-    Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, ExternalEditor, Live,
-    LiveOutput, Notices, Origin, PromptOutcome, QuestionChoice, QuestionOutcome, QuestionSubject,
-    SessionFacts, SettingValues, Severity, TranscriptItem,
+    Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, Envelope, Event,
+    ExternalEditor, Live, LiveOutput, Notices, Origin, Part, PromptOutcome, QuestionChoice,
+    QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity, TranscriptItem,
+    TranscriptPage,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
