@@ -23,6 +23,7 @@ mod event_loop;
 mod external_editor;
 mod git_branch;
 mod keys;
+mod linked_file;
 mod lists;
 mod live_lines;
 pub mod narration;
@@ -57,6 +58,7 @@ pub use keys::{
     BACKGROUND_QUERY, InputMode, KEY_COMMANDS, KeyCode, KeyCommand, KeyDecoder, KeyMap, KeyPress,
     KeyProtocol, KeySignal, SIGNAL_KEYS, Stroke, TerminalReport,
 };
+pub use linked_file::{FindLinked, LinkedFile};
 pub use lists::{ListAnswer, ListRead, ListRequest, ReadList};
 pub use live_lines::LiveLines;
 pub use output::{Broken, Stdout};

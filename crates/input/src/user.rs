@@ -20,6 +20,7 @@ use crate::end::{ConversationEnd, TerminalSignal};
 use crate::event_loop::{Chosen, EventLoop, Interaction, Signals, Unsent};
 use crate::external_editor::Workbench;
 use crate::keys::{KeyDecoder, KeyMap};
+use crate::linked_file::{FindLinked, LinkedFile};
 use crate::lists::{OpenSession, ReadList};
 use crate::notices::PageNotices;
 use crate::operator::TerminalOperator;
@@ -95,6 +96,9 @@ pub struct Opening<'a> {
     pub read_clipboard: Box<dyn Fn() -> ClipboardRead + 'a>,
     /// Returns true if the session may read this absolute path. Looks at the disk.
     pub is_readable: Box<dyn Fn(&Path) -> bool + 'a>,
+    /// Finds the file that a link may open: by an absolute path, or by a path below the project's
+    /// folder. Looks at the disk.
+    pub find_linked: FindLinked<'a>,
     /// Reads a page of the transcript of the session.
     pub read_page: ReadPage<'a>,
     /// Answers the requests of lists.
@@ -252,6 +256,9 @@ impl TerminalUser {
                 Box::pin(async move { pasted(&*clipboard, &folder).await })
             }),
             is_readable: Box::new(|path| session.is_readable(path)),
+            find_linked: Box::new(|path| {
+                LinkedFile::find(path, &facts.folder, |path| session.is_readable(path))
+            }),
             read_page: Box::new(|from| session.transcript(from, PAGE)),
             read_list: Box::new(|request| Box::pin(open.read_list(request))),
             record: Box::new(|prompt| session.record_prompt(prompt)),

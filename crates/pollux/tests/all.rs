@@ -89,6 +89,7 @@ mod suite {
     #[cfg(target_os = "linux")]
     mod screen_code;
     mod screen_dialogs;
+    mod screen_links;
     mod screen_lists;
     mod screen_pasting;
     mod screens;

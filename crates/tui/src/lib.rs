@@ -30,6 +30,8 @@ mod pager;
 mod palette;
 mod pastes;
 mod picker;
+mod place_links;
+mod places;
 mod queue;
 mod row;
 mod sheet;

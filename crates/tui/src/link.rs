@@ -1,12 +1,19 @@
 //! Addresses of links (OSC 8). Pure.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 /// Maximum length of an address, in bytes, as in terminals.
 const LONGEST: usize = 2048;
 /// Beginnings of the addresses that a link of a model may have.
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
+
+/// Characters with escapes in the path of an address.
+const PATH: AsciiSet =
+    NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Address of a link. It contains printable ASCII characters only, so that it cannot act on the
 /// terminal.
@@ -24,6 +31,13 @@ impl Address {
         let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
         let is_host = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic());
         is_host.then(|| Self::encoded(address)).flatten()
+    }
+
+    /// Returns the address of a line of a file, by its absolute path. Terminals that open files
+    /// pass the number of the line after `#` on.
+    pub(crate) fn file(host: &str, path: &Path, line: u32) -> Option<Self> {
+        let path = percent_encode(path.as_os_str().as_encoded_bytes(), &PATH);
+        Self::encoded(&format!("file://{host}{path}#{line}"))
     }
 
     /// Returns an address with escapes for the bytes that an address cannot contain.
@@ -119,6 +133,13 @@ mod tests {
             assert_eq!(found.as_deref(), expected, "{address:?}");
         }
         assert_eq!(Address::web(&format!("https://a.b/{}", "x".repeat(LONGEST))), None);
+    }
+
+    #[test]
+    fn a_file_has_an_address_with_its_line() {
+        let path = Path::new("/p/\u{e9} %2e#?\x1b.rs");
+        let address = Address::file("box.local", path, 7).unwrap();
+        assert_eq!(address.to_string(), "file://box.local/p/%C3%A9%20%252e%23%3F%1B.rs#7");
     }
 
     #[test]

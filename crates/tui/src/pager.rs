@@ -8,13 +8,13 @@ use pollux_input::{FilePlace, KeyPress};
 use pollux_protocol::{TranscriptFrom, TranscriptPage};
 
 use crate::markdown::MarkupMarks;
+use crate::places;
 use crate::row::Row;
 
 mod block;
 mod drawing;
 mod moving;
 mod pages;
-mod places;
 mod search;
 mod seeking;
 #[cfg(test)]

@@ -177,6 +177,21 @@ impl Row {
         parts
     }
 
+    /// Lets the text at this position, in bytes, lead to an address, except for what leads to
+    /// another one.
+    pub(crate) fn link(&mut self, range: Range<usize>, address: &Address) {
+        let end = range.end.max(range.start);
+        let parts = self.parts(&[0..range.start, range.start..end, end..usize::MAX]);
+        let mut linked = Self::default();
+        for (index, part) in parts.iter().enumerate() {
+            for Piece { look, link, text } in &part.pieces {
+                let added = (index == 1).then_some(address);
+                linked.push_harmless(*look, link.as_ref().or(added), text);
+            }
+        }
+        *self = linked;
+    }
+
     /// Returns the pieces.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = (Look, &str)> {
         self.pieces.iter().map(|piece| (piece.look, piece.text.as_str()))

@@ -21,7 +21,8 @@ use crate::greeting::greeting;
 use crate::markdown::MarkupMarks;
 use crate::outside::Outside;
 use crate::picker::Picker;
-use crate::row::Look;
+use crate::place_links::PlaceLinks;
+use crate::row::{Look, Row};
 use crate::story::Story;
 use crate::surface::{Narrowing, Surface};
 use crate::theme_command::ThemeCommand;
@@ -62,6 +63,8 @@ pub(crate) struct View<'a> {
     workload: Workload<'a>,
     surface: Surface,
     story: Story,
+    /// Links to the files that the conversation names.
+    place_links: PlaceLinks<'a>,
     composer: Composer<'a>,
     /// Open questions after the one that is on the screen.
     questions: VecDeque<Question>,
@@ -154,6 +157,7 @@ impl<'a> View<'a> {
             workload: opening.workload,
             surface: Surface::new(size, appearance.palette(), narrowing),
             story,
+            place_links: PlaceLinks::new(opening.find_linked),
             composer,
             questions: VecDeque::new(),
             dialog: None,
@@ -357,7 +361,8 @@ impl TerminalView for View<'_> {
         if self.transcript.is_some() {
             return self.show_transcript();
         }
-        let finished = self.story.take_finished(now);
+        let mut finished = self.story.take_finished(now);
+        self.link_places(&mut finished);
         self.show_signs();
         let frame = self.frame(now);
         self.surface.draw(finished, frame)
@@ -381,7 +386,7 @@ impl TerminalView for View<'_> {
 
     fn leave(&mut self) -> Vec<u8> {
         self.hide_transcript();
-        let rows = self.story.take_all_finished();
+        let rows = self.take_all_finished();
         self.leave_with(rows)
     }
 
@@ -431,6 +436,20 @@ impl View<'_> {
     /// Sends an op to the agent.
     fn send(&self, op: Op) {
         self.workload.send(op);
+    }
+
+    /// Returns all rows that are finished.
+    fn take_all_finished(&mut self) -> Vec<Row> {
+        let mut rows = self.story.take_all_finished();
+        self.link_places(&mut rows);
+        rows
+    }
+
+    /// Links the places in files that these rows name.
+    fn link_places(&mut self, rows: &mut [Row]) {
+        if self.surface.palette().has_links() {
+            self.place_links.link(rows, self.size.0 - 1);
+        }
     }
 
     /// Ends the program, after the current work.

@@ -201,6 +201,7 @@ fn talk_with(agent: &Agent, is_steered: bool) -> Conversation<'_> {
         workload: Workload::new(agent, prepare, is_steered),
         read_clipboard: Box::new(|| panic!("the clipboard is not read")),
         is_readable: Box::new(|_| false),
+        find_linked: Box::new(|_| None),
         read_page: Box::new(|_| panic!("no transcript is read")),
         read_list: Box::new(|_| panic!("no list is shown")),
         complete_path: Box::new(|partial, _| {

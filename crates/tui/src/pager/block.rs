@@ -7,10 +7,9 @@ use crate::calls::{CallLimits, recorded_rows, recorded_text, whole_rows};
 use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
+use crate::places;
 use crate::row::{Look, Row};
 use crate::story::{compressed, look_of, notice_rows, prompt_rows};
-
-use super::places;
 
 /// Maximum number of bytes of a text that is shown.
 const LONGEST: usize = 1 << 20;

@@ -19,7 +19,7 @@ impl View<'_> {
         self.close_transcript();
         self.story.end_answer();
         let has_content = self.workload.has_spoken() || self.is_resumed;
-        let mut rows = self.story.take_all_finished();
+        let mut rows = self.take_all_finished();
         if end == ConversationEnd::Finished {
             let room = Room::new(self.size.0 - 1);
             if self.story.has_rows() {

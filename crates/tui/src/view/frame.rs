@@ -56,6 +56,7 @@ impl View<'_> {
         let room = height.saturating_sub(below.rows.len());
         let mut rows = self.story.live_rows(now);
         rows.drain(..rows.len().saturating_sub(room));
+        self.link_places(&mut rows);
         let above = rows.len();
         rows.append(&mut below.rows);
         Frame { rows, cursor: (above + below.cursor.0, below.cursor.1) }

@@ -103,6 +103,9 @@ impl<'a> Interaction<'a> for View<'a> {
 
     fn event(&mut self, envelope: &Envelope) {
         let Envelope { origin, event } = envelope;
+        if matches!(event, Event::CallsFinished(_) | Event::PromptStarted) {
+            self.place_links.files_changed();
+        }
         self.story.tell(event, Instant::now());
         if let Some(text) = self.command_input.hear(event) {
             self.story.notice(Look::Plain, &text);

@@ -150,6 +150,7 @@ impl<'a> Stage<'a> {
             complete_path: Box::new(|_, _| tokio::spawn(async { Completions::default() })),
             read_clipboard: Box::new(|| panic!("the clipboard is not read")),
             is_readable: Box::new(|_| false),
+            find_linked: Box::new(|_| None),
             read_page: Box::new(|_| Box::pin(futures::future::ready(Ok(said())))),
             read_list: Box::new(|request| {
                 Box::pin(futures::future::ready(listing::tests::answer(request)))

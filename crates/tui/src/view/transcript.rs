@@ -8,7 +8,7 @@ use super::View;
 use crate::markdown::MarkupMarks;
 use crate::pager::{Pager, PagerStep};
 use crate::palette::Palette;
-use crate::surface::{Narrowing, Surface};
+use crate::surface::{Frame, Narrowing, Surface};
 
 /// Sequences that hide the terminal's own text behind an empty screen, and show it again.
 const ENTER: &str = "\x1b[?1049h\x1b[H\x1b[J";
@@ -36,8 +36,7 @@ pub(super) struct Transcript<'a> {
 }
 
 impl<'a> Transcript<'a> {
-    fn show(&mut self, size: (usize, usize), palette: &Palette, note: Option<&str>) -> Vec<u8> {
-        let frame = self.pager.frame(note);
+    fn show(&mut self, size: (usize, usize), palette: &Palette, frame: Frame) -> Vec<u8> {
         let surface = self.surface.get_or_insert_with(|| {
             let mut surface = Surface::new(size, palette.clone(), Narrowing::Cuts);
             surface.send(ENTER);
@@ -129,7 +128,11 @@ impl View<'_> {
     pub(super) fn show_transcript(&mut self) -> Vec<u8> {
         let Some(transcript) = &mut self.transcript else { return Vec::new() };
         let note = self.dialog.as_ref().map(|_| "! a question waits · Esc goes back to it");
-        let bytes = transcript.show(self.size, self.surface.palette(), note);
+        let mut frame = transcript.pager.frame(note);
+        if self.surface.palette().has_links() {
+            self.place_links.link(&mut frame.rows, self.size.0 - 1);
+        }
+        let bytes = transcript.show(self.size, self.surface.palette(), frame);
         // The rows may need further pages.
         self.read_next_page();
         bytes
