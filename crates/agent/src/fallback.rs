@@ -198,6 +198,12 @@ pub(crate) fn is_replaceable(error: &ModelError) -> bool {
     outage(error).is_some()
 }
 
+/// True if the same request may succeed later, or after the user has done something about it.
+pub(crate) fn may_pass(error: &ModelError) -> bool {
+    use ModelErrorKind::{Overloaded, Quota, RateLimited};
+    matches!(error.kind, Quota | RateLimited | Overloaded)
+}
+
 /// Returns the reason for the user why a model is replaced, without a full stop.
 pub(crate) fn reason(error: &ModelError) -> String {
     let reason = match (error.kind, error.limit) {

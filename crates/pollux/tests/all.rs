@@ -109,4 +109,5 @@ mod suite {
     mod trust;
     mod typed_ahead;
     mod web;
+    mod work_questions;
 }

@@ -14,7 +14,8 @@ use crate::fallback::{self, FallbackMode};
 use crate::prompt_run::PromptRun;
 use crate::routing::{Routed, Routing};
 
-/// Decision of the user about a model that is not available.
+/// Decision about a model that is not available.
+#[derive(Clone, Copy)]
 enum Decision {
     /// The other model answers from now on.
     ForSession,
@@ -22,6 +23,8 @@ enum Decision {
     ForPrompt,
     /// The same model is asked again.
     Again,
+    /// The failure stands.
+    Stop,
 }
 
 impl AgentLoop {
@@ -109,24 +112,23 @@ impl AgentLoop {
             return Ok(None);
         }
         tried.push(key);
-        let Some((name, other)) = self.next_model(choice, error, tried).await else {
-            return Ok(None);
-        };
-        let next = if fallback.mode() == FallbackMode::Chain {
-            other
+        let other = self.next_model(choice, error, tried).await;
+        let decision = if fallback.mode() == FallbackMode::Chain {
+            Decision::ForPrompt
         } else {
-            match self.decision(choice, &other, error, run).await? {
-                Some(Decision::ForSession) => {
-                    fallback.accept(choice.key(), name);
-                    other
-                }
-                Some(Decision::ForPrompt) => other,
-                Some(Decision::Again) => {
-                    fallback.restore(&choice.key());
-                    choice.clone()
-                }
-                None => return Ok(None),
+            self.decision(choice, other.as_ref().map(|(_, other)| other), error, run).await?
+        };
+        let next = match (decision, other) {
+            (Decision::ForSession, Some((name, other))) => {
+                fallback.accept(choice.key(), name);
+                other
             }
+            (Decision::ForPrompt, Some((_, other))) => other,
+            (Decision::Again, _) => {
+                fallback.restore(&choice.key());
+                choice.clone()
+            }
+            _ => return Ok(None),
         };
         if answer.turn.begun {
             self.outlet().emit(Event::StreamRestarted).await;
@@ -169,35 +171,49 @@ impl AgentLoop {
         self.report_model(next).await;
     }
 
-    /// Asks the user; `None` if the work ends here.
+    /// Asks the user. Without another model, only a failure that may pass is a question.
     async fn decision(
         &self,
         choice: &Choice,
-        other: &Choice,
+        other: Option<&Choice>,
         error: &ModelError,
         run: &PromptRun<'_>,
-    ) -> Result<Option<Decision>, End> {
-        let (before, after) = (&choice.name, &other.name);
+    ) -> Result<Decision, End> {
+        if other.is_none() && !fallback::may_pass(error) {
+            return Ok(Decision::Stop);
+        }
+        let before = &choice.name;
         let details = error.message.lines().next().unwrap_or_default();
         let reason = fallback::reason(error);
         let text = format!("{before} is not available: {reason}.\n{details}");
-        let choices = QuestionChoice::options([
-            format!("Use {after} for this session"),
-            format!("Use {after} for this prompt"),
-            format!("Try {before} again"),
-            "Stop".to_owned(),
-        ]);
+        let (decisions, choices) = choices(before, other.map(|other| other.name.as_str()));
         let subject = QuestionSubject::Request { text };
         let question = Question::new(self.outlet().origin(), subject, choices, None);
         let asked = self.services.operator.ask(question);
         let Some(reply) = run.cancel.run_until_cancelled(asked).await else {
             return Err(PromptOutcome::Cancelled.into());
         };
-        Ok(match reply.outcome {
-            QuestionOutcome::Option(0) => Some(Decision::ForSession),
-            QuestionOutcome::Option(1) => Some(Decision::ForPrompt),
-            QuestionOutcome::Option(2) => Some(Decision::Again),
+        let chosen = match reply.outcome {
+            QuestionOutcome::Option(index) => decisions.get(index).copied(),
             _ => None,
-        })
+        };
+        Ok(chosen.unwrap_or(Decision::Stop))
     }
+}
+
+/// Returns the possible decisions about a model that is not available, and the choices for them.
+/// The last choice is to stop.
+fn choices(before: &str, other: Option<&str>) -> (Vec<Decision>, Vec<QuestionChoice>) {
+    let (mut decisions, mut labels) = (Vec::new(), Vec::new());
+    if let Some(after) = other {
+        decisions.extend([Decision::ForSession, Decision::ForPrompt]);
+        labels.push(format!("Use {after} for this session"));
+        labels.push(format!("Use {after} for this prompt"));
+    }
+    decisions.push(Decision::Again);
+    labels.push(format!("Try {before} again"));
+    let mut choices = QuestionChoice::options(labels);
+    let (outcome, label) = (QuestionOutcome::Cancel, "Stop".to_owned());
+    choices.push(QuestionChoice { outcome, label, shortcut: None });
+    (decisions, choices)
 }

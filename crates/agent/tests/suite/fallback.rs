@@ -208,3 +208,32 @@ async fn the_text_of_a_broken_answer_is_void() {
     assert_eq!(texts.last().unwrap(), "whole");
     assert!(!texts.iter().any(|text| text.contains("half")), "{texts:?}");
 }
+
+#[tokio::test]
+async fn the_last_model_is_tried_again_if_the_user_wants_it() {
+    let last = |replies: Vec<ScriptedReply>| Stage {
+        fallback: FallbackOptions { mode: FallbackMode::Ask, chain: Vec::new() },
+        ..Stage::with(replies)
+    };
+    let overloaded = || refused(ModelErrorKind::Overloaded);
+    let talk = last(vec![overloaded(), overloaded(), reply().text("ok")]).interactive().start();
+    let id = talk.begin("go");
+    for _ in 0..2 {
+        let question = talk.question(|_| true).await;
+        let labels: Vec<&str> =
+            question.choices.iter().map(|choice| choice.label.as_str()).collect();
+        assert_eq!(labels, ["Try main again", "Stop"]);
+        talk.reply(&question.choose(0).unwrap());
+    }
+    assert!(matches!(talk.ended(&id).await, PromptOutcome::Done));
+    assert_eq!(asked(&talk), ["main", "main", "main"]);
+    for kind in [ModelErrorKind::NotFound, ModelErrorKind::Network] {
+        let talk = last(vec![refused(kind)]).interactive().start();
+        assert!(matches!(talk.prompt("go").await, PromptOutcome::Failed(_)), "{kind:?}");
+    }
+    let talk = last(vec![refused(ModelErrorKind::Quota)]).interactive().start();
+    let id = talk.begin("go");
+    let question = talk.question(|_| true).await;
+    talk.reply(&question.choose(1).unwrap());
+    assert!(matches!(talk.ended(&id).await, PromptOutcome::Failed(_)));
+}

@@ -28,6 +28,11 @@ impl Talk {
         Self::sized(Stage::with(replies), 24, 80)
     }
 
+    /// Begins a conversation in a window of the usual size.
+    pub(crate) fn of(stage: Stage) -> Self {
+        Self::sized(stage, 24, 80)
+    }
+
     fn sized(stage: Stage, rows: u16, columns: u16) -> Self {
         let program = on_screen(stage.pollux(&[]));
         let terminal = program.in_terminal(rows, columns);
