@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
+use pollux_config::Settings;
 use pollux_mcp::{
     Authorization, Sampler, ServerChange, ServerConfig, ServerState, ServerStatus, Servers,
     ServersOptions, resource_tools,
@@ -230,35 +231,21 @@ impl SessionServers {
         Servers::new(options, Arc::new(sink))
     }
 
-    /// Starts a server, or records why it is not started.
-    fn launch(&self, servers: &Servers, server: Configured) {
-        let Configured { name, config, permission, .. } = server;
-        let config = match config {
-            Ok(Some(config)) => config,
-            // An entry for a server that an extension brings.
-            Ok(None) => return,
-            Err(problem) => {
-                let state = ServerState::Disconnected(format!("Invalid configuration: {problem}"));
-                return servers.stop(ServerConfig::unusable(&name), state);
-            }
-        };
-        match permission {
-            StartPermission::Blocked(reason) => servers.stop(config, ServerState::Blocked(reason)),
-            StartPermission::Disabled => servers.stop(config, ServerState::Disabled),
-            StartPermission::Open if self.disabled().contains(&Enablement::key(&name)) => {
-                servers.stop(config, ServerState::Disabled);
-            }
-            StartPermission::Open => servers.start(config),
+    /// Starts a server, unless it is disabled.
+    fn launch(&self, servers: &Servers, mut server: Configured) {
+        if server.permission == StartPermission::Open
+            && self.disabled().contains(&Enablement::key(&server.name))
+        {
+            server.permission = StartPermission::Disabled;
         }
+        start(servers, server);
     }
 
     /// Waits for the servers before the first request of a headless run, and reports those that
     /// cannot be used.
     async fn wait_headless(&self, outlet: &Outlet) {
         let Some(servers) = self.servers.get() else { return };
-        let limit =
-            self.setup.loaded.settings.number("pollux.mcp.headlessWait").unwrap_or_default();
-        let limit = Duration::from_secs_f64(limit.clamp(0.0, 86_400.0));
+        let limit = wait_limit(&self.setup.loaded.settings);
         let emit = |severity, text| outlet.emit(Event::Notice { severity, text });
         if !limit.is_zero() {
             let settled = servers.settled(limit);
@@ -293,12 +280,41 @@ impl SessionServers {
     async fn report_interactively(&self, notices: &mpsc::UnboundedSender<(Severity, String)>) {
         let Some(servers) = self.servers.get() else { return };
         servers.settled(Duration::MAX).await;
-        let complaint = |server: &ServerStatus| complaint(server, servers.authorization());
-        for text in servers.statuses().iter().filter_map(complaint) {
+        for text in complaints(servers) {
             // The session has ended if nobody receives.
             drop(notices.send((Severity::Warning, text)));
         }
     }
+}
+
+/// Starts a server, or records why it is not started.
+pub(crate) fn start(servers: &Servers, server: Configured) {
+    let config = match server.config {
+        Ok(Some(config)) => config,
+        // An entry for a server that an extension brings.
+        Ok(None) => return,
+        Err(problem) => {
+            let state = ServerState::Disconnected(format!("Invalid configuration: {problem}"));
+            return servers.stop(ServerConfig::unusable(&server.name), state);
+        }
+    };
+    match server.permission {
+        StartPermission::Blocked(reason) => servers.stop(config, ServerState::Blocked(reason)),
+        StartPermission::Disabled => servers.stop(config, ServerState::Disabled),
+        StartPermission::Open => servers.start(config),
+    }
+}
+
+/// Returns the time that a first request waits for servers.
+pub(crate) fn wait_limit(settings: &Settings) -> Duration {
+    let limit = settings.number("pollux.mcp.headlessWait").unwrap_or_default();
+    Duration::from_secs_f64(limit.clamp(0.0, 86_400.0))
+}
+
+/// Returns the messages about servers that cannot be used, or not completely.
+pub(crate) fn complaints(servers: &Servers) -> Vec<String> {
+    let statuses = servers.statuses();
+    statuses.iter().filter_map(|server| complaint(server, servers.authorization())).collect()
 }
 
 /// Returns the message about a server that cannot be used, or not completely.

@@ -25,6 +25,7 @@ use crate::rules::tool_lists;
 use crate::setup::Setup;
 
 mod outcome;
+mod own_servers;
 mod session;
 mod switch;
 
@@ -149,6 +150,10 @@ fn agent_override(value: &Value) -> AgentOverride {
         time_limit: minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0)),
         model: model["model"].as_str().filter(|name| !name.trim().is_empty()).map(str::to_owned),
         temperature: model["generateContentConfig"]["temperature"].as_f64(),
+        tools: value["tools"]
+            .as_array()
+            .map(|tools| tools.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+        servers: value["mcpServers"].as_object().cloned().unwrap_or_default(),
     }
 }
 

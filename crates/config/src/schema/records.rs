@@ -111,6 +111,8 @@ pub(super) static AGENT: ObjectKind = strict(
         field("modelConfig", SettingKind::OBJECT),
         field("runConfig", SettingKind::Record(&RUN)),
         field("enabled", SettingKind::Boolean),
+        field("tools", SettingKind::List(&SettingKind::Text)),
+        field("mcpServers", SettingKind::OBJECT),
     ],
 );
 

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pollux_protocol::plain_text::one_line;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use crate::skills::{FrontMatterError, parts};
 use crate::variables::Variables;
+use servers::servers;
+
+mod servers;
 
 /// Maximum length of a name, in characters.
 const MAX_NAME: usize = 64;
@@ -138,8 +141,8 @@ pub struct AgentDefinition {
     pub time_limit: Duration,
     /// Form of the report.
     pub report: Report,
-    /// Messages about parts of the definition that have no effect.
-    pub notes: Vec<String>,
+    /// MCP servers that only this agent uses: name and entry, as in the setting `mcpServers`.
+    pub servers: Map<String, Value>,
 }
 
 /// Reason why a text defines no agent.
@@ -167,6 +170,11 @@ impl AgentDefinition {
             description: one_line(&fill(self.description)),
             instructions: fill(self.instructions),
             query: fill(self.query),
+            servers: {
+                let mut servers = Value::Object(self.servers);
+                variables.fill(&mut servers);
+                servers.as_object_mut().map(std::mem::take).unwrap_or_default()
+            },
             ..self
         }
     }
@@ -224,7 +232,7 @@ pub fn agent_definition(
             .positive("timeout_mins", MAX_MINUTES)
             .map_or(DEFAULT_TIME, |minutes| Duration::from_secs_f64(minutes * 60.0)),
         report: Report::Text,
-        notes: notes(&mut fields),
+        servers: servers(&mut fields),
     };
     match fields.finish() {
         faults if faults.is_empty() => Ok(definition),
@@ -315,18 +323,6 @@ fn turns(fields: &mut Fields) -> u64 {
         fields.fault("max_turns", "expected a whole number");
     }
     turns.map_or(DEFAULT_TURNS, |turns| turns as u64)
-}
-
-/// Reads the keys that have no effect in this version.
-fn notes(fields: &mut Fields) -> Vec<String> {
-    let servers = fields.take("mcp_servers", "expected keys and values", |value| match value {
-        Value::Object(servers) => Some(servers),
-        _ => None,
-    });
-    let has_some = servers.is_some_and(|servers| !servers.is_empty());
-    let note = "its own MCP servers (mcp_servers) are not started in this version; \
-                servers of the settings are available to it";
-    has_some.then(|| note.to_owned()).into_iter().collect()
 }
 
 impl AgentDefinition {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_fs::EntryKind;
+use serde_json::{Map, Value};
 
 use super::built_in::built_in;
 use super::definition::{AgentDefinition, AgentModel, AgentOwner, agent_definition};
@@ -46,6 +47,10 @@ pub struct AgentOverride {
     pub model: Option<String>,
     /// Temperature.
     pub temperature: Option<f64>,
+    /// Names and patterns of the tools that the agent may use.
+    pub tools: Option<Vec<String>>,
+    /// MCP servers in addition to those of the definition, or in place of those with their names.
+    pub servers: Map<String, Value>,
 }
 
 /// Agents by name.
@@ -100,9 +105,6 @@ impl AgentSet {
             ));
             return;
         }
-        let notes =
-            agent.notes.iter().map(|note| format!("Subagent {} ({file}): {note}.", agent.name));
-        self.messages.extend(notes);
         self.agents.push(Arc::new(agent));
     }
 
@@ -143,6 +145,8 @@ impl AgentSet {
             time_limit: settings.time_limit.unwrap_or(agent.time_limit),
             model: settings.model.clone().map_or(agent.model, AgentModel::Named),
             temperature: settings.temperature.or(agent.temperature),
+            tools: settings.tools.clone().or(agent.tools),
+            servers: agent.servers.into_iter().chain(settings.servers.clone()).collect(),
             ..agent
         })
     }

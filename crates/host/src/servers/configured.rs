@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pollux_config::{LayerKind, server_lists};
+use pollux_config::{LayerKind, interpolate, server_lists};
 use pollux_mcp::ServerConfig;
 use pollux_shell::{Dialect, command_line};
 use serde_json::{Map, Value, json};
@@ -117,6 +117,21 @@ impl Setup {
             Configured { name, entry, extension, source, config, permission }
         };
         found.into_iter().map(configured).collect()
+    }
+
+    /// Returns a server that a subagent brings.
+    pub(crate) fn server_of_subagent(&self, name: &str, entry: &Value) -> Configured {
+        let mut entry = entry.clone();
+        interpolate(&mut entry, &self.loaded.environment);
+        let is_disabled = Enablement::at(&self.places).disabled().contains(&Enablement::key(name));
+        Configured {
+            name: name.to_owned(),
+            config: ServerConfig::read(name, &entry),
+            permission: self.permission(name, is_disabled),
+            entry,
+            extension: None,
+            source: None,
+        }
     }
 
     /// Returns the settings file that the entry of a server is from: the strongest one that has it.

@@ -58,9 +58,17 @@ impl SubagentSession {
         let activity = Arc::new(Activity::new(Arc::clone(&run.output)));
         let outlet = self.outlet.child(&agent.name).observed_by(Arc::clone(&activity) as _);
         let report = SubmittedReport::default();
-        let work = self.subagent(&agent, task, &running.id, log, outlet, &report);
+        let mut work = self.subagent(&agent, task, &running.id, log, outlet.clone(), &report);
+        let own = self.start_servers(&agent, &work.parts.toolset, &outlet);
+        work.parts.loading = own.as_ref().map(|own| own.loading.clone());
         let stop = running.stop.clone();
-        let work = tokio::spawn(async move { Box::pin(work.run(&stop)).await });
+        let work = tokio::spawn(async move {
+            let outcome = Box::pin(work.run(&stop)).await;
+            if let Some(own) = own {
+                own.servers.close().await;
+            }
+            outcome
+        });
         let outcome = work.await.map_err(|error| error.to_string());
         Finished {
             agent: &agent,

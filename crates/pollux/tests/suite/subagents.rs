@@ -9,6 +9,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::line::Talk;
+use super::mcp_server::ScriptServer;
 use super::stage::{SOON, Stage, texts};
 
 /// Returns a definition of an agent.
@@ -237,6 +238,51 @@ fn a_rule_can_be_about_a_subagent() {
         |index: usize| requests[index].last_parts()[0]["functionResponse"]["response"].clone();
     assert!(answer(2)["error"].as_str().unwrap().contains("denied by policy"), "{}", answer(2));
     assert_eq!(answer(4)["output"], "content\n");
+}
+
+#[test]
+fn servers_of_a_subagent_run_only_while_it_works() {
+    let is_running = "test -d /proc/$(cat pid) && echo running || echo ended";
+    let check = || reply().call("run_shell_command", json!({"command": is_running}));
+    let stage = Stage::with([
+        invoke("tester", "look"),
+        reply().call("mcp_own_look", json!({"x": "1"})),
+        check(),
+        complete("seen"),
+        check(),
+        reply().text("Done."),
+    ]);
+    let call = "echo $$ > pid; text seen";
+    let server = ScriptServer { call, ..ScriptServer::default() };
+    let mut servers = json!({"own": server.entry(&stage, "server")});
+    servers["dead"] = json!({"command": "no-such-program-for-a-server"});
+    let more = format!("tools: [read_file, run_shell_command]\nmcp_servers: {servers}\n");
+    stage.home.user_file("agents/tester.md", agent("tester", &more));
+    let run = stage.pollux(&["-y", "-p", "look"]).run();
+    run.assert_code(0);
+    let requests = stage.requests();
+    let has = |index: usize, name| requests[index].declared_tools().contains(&name);
+    assert!(!has(0, "mcp_own_look") && has(1, "mcp_own_look") && !has(5, "mcp_own_look"));
+    let output = |index: usize| {
+        let response = &requests[index].last_parts()[0]["functionResponse"]["response"];
+        response["output"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(output(2).contains("seen"), "{}", output(2));
+    assert!(output(3).contains("running"), "{}", output(3));
+    assert!(output(5).contains("ended"), "{}", output(5));
+    assert!(run.stderr_text().contains("MCP server 'dead' is not available"), "{}", run.report());
+}
+
+#[test]
+fn settings_give_a_subagent_tools_and_servers() {
+    let stage = Stage::with([invoke("tester", "look"), complete("no"), reply().text("Done.")]);
+    stage.home.user_file("agents/tester.md", agent("tester", "tools: [glob]\n"));
+    let entry = ScriptServer::default().entry(&stage, "server");
+    let changes = json!({"tools": ["read_file"], "mcpServers": {"own": entry}});
+    stage.home.settings(&json!({"agents": {"overrides": {"tester": changes}}}));
+    stage.yolo("go");
+    let expected = ["read_file", "complete_task", "mcp_own_look"];
+    assert_eq!(stage.requests()[1].declared_tools(), expected);
 }
 
 #[test]

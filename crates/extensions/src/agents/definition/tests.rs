@@ -101,9 +101,35 @@ fn texts_that_define_no_agent_are_named() {
 }
 
 #[test]
-fn own_servers_are_a_note() {
-    let agent = read("name: a\ndescription: D\nmcp_servers: {s: {command: x}}").unwrap();
-    assert_eq!(agent.notes.len(), 1, "{:?}", agent.notes);
+fn servers_have_the_form_of_the_settings() {
+    let agent = read(
+        "name: a\ndescription: D\nmcp_servers:\n  s: {command: x, args: [y], trust: true, \
+         include_tools: [t]}\n  h: {http_url: 'https://h', auth: {type: oauth, client_id: c}}\n  \
+         g: {url: 'https://g', auth: {type: google-credentials, scopes: [p]}}",
+    );
+    assert_eq!(
+        Value::Object(agent.unwrap().servers),
+        json!({
+            "s": {"command": "x", "args": ["y"], "includeTools": ["t"]},
+            "h": {"httpUrl": "https://h", "oauth": {"clientId": "c", "enabled": true}},
+            "g": {
+                "url": "https://g",
+                "authProviderType": "google_credentials",
+                "oauth": {"scopes": ["p"], "enabled": false},
+            },
+        })
+    );
+    for (servers, fault) in [
+        ("{s: x}", "mcp_servers.s: expected keys and values"),
+        ("{s: {httpUrl: x}}", "mcp_servers.s: Unrecognized key(s) in object: 'httpUrl'"),
+        ("{s: {url: x, auth: y}}", "mcp_servers.s: auth: expected keys and values"),
+        ("{s: {url: x, auth: {type: basic}}}", "mcp_servers.s: auth.type: expected google"),
+        ("{s: {url: x, auth: {type: oauth, x: 1}}}", "mcp_servers.s: auth: Unrecognized key(s)"),
+    ] {
+        let faults = faults(&format!("name: a\ndescription: D\nmcp_servers: {servers}"));
+        let expected = format!("(Local Agent) {fault}");
+        assert!(faults.len() == 1 && faults[0].starts_with(&expected), "{servers}: {faults:?}");
+    }
 }
 
 #[test]
