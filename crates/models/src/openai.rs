@@ -31,7 +31,7 @@ pub use responses::decode_responses_stream;
 pub(crate) use answer::finish_reason;
 pub(crate) use ids::call_id;
 pub(crate) use model::{limits, permitted_tools};
-pub(crate) use refusal::{Refusals, says_no_model};
+pub(crate) use refusal::{NO_KEYS, Refusals, says_no_model};
 pub(crate) use request::json_schema;
 pub(crate) use service::first_model;
 

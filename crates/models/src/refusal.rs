@@ -5,10 +5,12 @@
 //! services, in the same order. Gateways of other vendors pass such bodies on, so every dialect
 //! uses these rules first.
 
+mod delay;
 mod envelope;
 mod kind;
 mod rules;
 
+pub(crate) use delay::with_delay;
 pub(crate) use envelope::parse_duration;
 pub(crate) use kind::{QuotaReason, Refusal, RefusalKind};
 pub(crate) use rules::invalid;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use pollux_net::StatusError;
-use pollux_net::retry::{LONGEST_WISH, retry_after};
+use pollux_net::retry::retry_after;
 use pollux_protocol::ModelError;
 use serde::Deserialize;
 
 use crate::failure::{self, RefusalReader};
-use crate::openai::{Refusals as ServiceRefusals, says_no_model};
-use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid};
+use crate::openai::{NO_KEYS, Refusals as ServiceRefusals, says_no_model};
+use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, with_delay};
 
 /// Limits for which the service sends headers.
 const LIMITS: [&str; 4] = ["requests", "tokens", "input-tokens", "output-tokens"];
@@ -37,17 +37,9 @@ pub(super) struct Refusals(pub(super) ServiceRefusals);
 
 impl RefusalReader for Refusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
-        let mut read = understood(refusal.status.as_u16(), &refusal.body);
-        if matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
-            let headers = &refusal.headers;
-            let asked = retry_after(headers).or_else(|| reset_after(headers));
-            if asked.is_some_and(|wait| wait > LONGEST_WISH) {
-                read.kind = Kind::Quota(QuotaReason::LongDelay);
-            } else {
-                read.retry_after = read.retry_after.or(asked);
-            }
-        }
-        read
+        let headers = &refusal.headers;
+        let asked = retry_after(headers).or_else(|| reset_after(headers));
+        with_delay(understood(refusal.status.as_u16(), &refusal.body), asked)
     }
 
     fn remedy(&self, refusal: &Refusal, model: &str) -> String {
@@ -63,7 +55,7 @@ impl Refusals {
     /// Converts an error object that arrived in place of a piece of the response.
     pub(super) fn in_payload(&self, json: &[u8]) -> ModelError {
         // The type of the error contains the status; 500 is used if it does not.
-        failure::in_payload(self, understood(500, json))
+        failure::in_payload(self, with_delay(understood(500, json), None))
     }
 
     /// Returns an error if the first byte shows that a body with status 200 is not a response of
@@ -95,10 +87,12 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
         refusal.code = Some((*word).to_owned());
     }
     let message = refusal.message.to_ascii_lowercase();
+    let has_no_keys = kind.as_deref() == Some(NO_KEYS);
     let kind = match (word.map(|(word, _)| *word).unwrap_or_default(), refusal.status) {
         _ if message.contains("credit balance is too low") => Kind::Quota(QuotaReason::Credits),
         ("billing_error", _) | (_, 402) => Kind::Quota(QuotaReason::Credits),
         ("request_too_large", _) | (_, 413) => Kind::TooLong,
+        _ if has_no_keys => Kind::Auth,
         // Gateways also report a model that does not exist as an invalid request.
         (_, 400 | 422) if says_no_model(&message) => Kind::NotFound,
         (_, 422) => invalid(None, &message),

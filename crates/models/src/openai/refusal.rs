@@ -3,10 +3,8 @@
 //! The specified body is `{"error": {"message", "type", "code"}}`; other services send
 //! `{"error": "text"}`, `{"object": "error", "message"}` or `{"detail": …}`.
 
-use std::time::Duration;
-
 use pollux_net::StatusError;
-use pollux_net::retry::{LONGEST_WISH, rate_limit_reset, retry_after};
+use pollux_net::retry::{rate_limit_reset, retry_after};
 use pollux_protocol::{InvalidStream, ModelError, ModelErrorKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,13 +12,16 @@ use serde_json::Value;
 use crate::catalog;
 use crate::dialect::Connection;
 use crate::failure::{self, RefusalReader};
-use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, parse_duration};
+use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, invalid, with_delay};
 
 /// Status of an error inside of a response whose body contains none.
 const ASSUMED: u16 = 500;
 
 /// Maximum length of an error code that is shown, in bytes.
 const MAX_WORD: usize = 64;
+
+/// Error of LiteLLM for an unknown key, if it has no database of keys.
+pub(crate) const NO_KEYS: &str = "no_db_connection";
 
 /// Description of a service for error messages.
 #[derive(Debug, Clone, Default)]
@@ -39,17 +40,9 @@ pub(crate) struct Refusals {
 
 impl RefusalReader for Refusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
-        let mut read = understood(refusal.status.as_u16(), &refusal.body);
-        if matches!(read.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
-            let headers = &refusal.headers;
-            let asked = retry_after(headers).or_else(|| rate_limit_reset(headers));
-            if asked.is_some_and(|wait| wait > LONGEST_WISH) {
-                read.kind = Kind::Quota(QuotaReason::LongDelay);
-            } else {
-                read.retry_after = read.retry_after.or(asked);
-            }
-        }
-        read
+        let headers = &refusal.headers;
+        let asked = retry_after(headers).or_else(|| rate_limit_reset(headers));
+        with_delay(understood(refusal.status.as_u16(), &refusal.body), asked)
     }
 
     fn remedy(&self, refusal: &Refusal, model: &str) -> String {
@@ -241,7 +234,7 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
         _ if says_no_tools(&refusal.message) => Kind::Invalid,
         ("insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active", _)
         | (_, 402) => Kind::Quota(QuotaReason::Credits),
-        ("invalid_api_key", _) => Kind::Auth,
+        ("invalid_api_key" | NO_KEYS, _) => Kind::Auth,
         ("model_not_found", _) => Kind::NotFound,
         (
             "content_filter"
@@ -259,42 +252,21 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
             invalid(word, &refusal.message)
         }
         ("rate_limit_exceeded", _) => Kind::RateLimited,
-        _ => return bounded(refusal),
+        _ => return with_delay(refusal, None),
     };
-    bounded(Refusal { kind, retry_after: None, ..refusal })
+    with_delay(Refusal { kind, retry_after: None, ..refusal }, None)
 }
 
-/// Adds the delay that the message asks for, in words such as `Please try again in 1m2.5s`. A delay
-/// that is too long turns a rate limit into an exhausted quota.
-fn bounded(mut refusal: Refusal) -> Refusal {
-    if matches!(refusal.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
-        refusal.retry_after = refusal.retry_after.or_else(|| try_again_in(&refusal.message));
-        if refusal.retry_after.is_some_and(|wait| wait > LONGEST_WISH) {
-            refusal.kind = Kind::Quota(QuotaReason::LongDelay);
-        }
-    }
-    refusal
-}
-
-/// Returns the delay after `try again in`: `20s`, `1.5s`, `800ms`, `7m12s` or `1h0m3s`.
-fn try_again_in(message: &str) -> Option<Duration> {
-    let lower = message.to_ascii_lowercase();
-    let (_, rest) = lower.split_once("try again in ")?;
-    let is_of_duration = |one: char| one.is_ascii_digit() || matches!(one, '.' | 'h' | 'm' | 's');
-    let end = rest.find(|one: char| !is_of_duration(one)).unwrap_or(rest.len());
-    parse_duration(rest[..end].trim_end_matches('.'))
-}
-
-/// Returns the error code if there is a textual one, otherwise the error type.
+/// Returns the error code if there is a textual one, otherwise the error type. Gateways send the
+/// HTTP status as a code.
 fn word(envelope: &Envelope) -> Option<String> {
     let error = envelope.error.as_ref();
     let inner = |key: &str| error.and_then(|error| error.get(key));
     [inner("code"), inner("type"), envelope.code.as_ref(), envelope.kind.as_ref()]
         .into_iter()
         .flatten()
-        .find_map(Value::as_str)
-        .filter(|word| word.len() <= MAX_WORD && !word.is_empty())
-        .filter(|word| word.chars().any(|one| !one.is_ascii_digit()))
+        .filter_map(Value::as_str)
+        .find(|word| word.len() <= MAX_WORD && word.chars().any(|one| !one.is_ascii_digit()))
         .map(str::to_owned)
 }
 

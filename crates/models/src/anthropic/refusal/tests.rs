@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pollux_protocol::ModelErrorKind;
 use serde_json::json;
@@ -37,6 +39,7 @@ fn each_type_has_its_meaning() {
             Kind::Quota(QuotaReason::Credits),
         ),
         (400, "invalid_request_error", "Invalid model name x", Kind::NotFound),
+        (400, "no_db_connection", "No connected db.", Kind::Auth),
         (401, "authentication_error", "invalid x-api-key", Kind::Auth),
         (402, "billing_error", "pay", Kind::Quota(QuotaReason::Credits)),
         (403, "permission_error", "no", Kind::Permission),
@@ -110,4 +113,14 @@ fn the_wait_is_that_of_the_limit_that_is_used_up() {
     let odd =
         [("anthropic-ratelimit-tokens-remaining", "0"), ("anthropic-ratelimit-tokens-reset", "x")];
     assert_eq!(wait(&odd), (Kind::RateLimited, None));
+}
+
+#[test]
+fn a_gateway_may_name_the_wait_in_its_message() {
+    let message = "No deployments available for selected model, Try again in 5 seconds.";
+    let wait = |headers| read(429, "rate_limit_error", message, headers).retry_after;
+    assert_eq!(wait(&[]), Some(Duration::from_secs(5)));
+    assert_eq!(wait(&[("retry-after", "9")]), Some(Duration::from_secs(5)));
+    let long = read(429, "rate_limit_error", "Try again in 2 hours.", &[]);
+    assert_eq!(long.kind, Kind::Quota(QuotaReason::LongDelay));
 }

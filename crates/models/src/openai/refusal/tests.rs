@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use pollux_net::{Error, RetryAdvice};
@@ -37,6 +39,13 @@ fn refusals_have_a_kind_and_a_remedy() {
     let error = |word: &str| json!({"error": {"message": "no", "code": word}}).to_string();
     for (status, body, kind, remedy) in [
         (401, error("invalid_api_key"), Auth, "https://keys"),
+        (
+            400,
+            json!({"error": {"message": "No.", "type": "no_db_connection", "code": "400"}})
+                .to_string(),
+            Auth,
+            "https://keys",
+        ),
         (403, error("forbidden"), Permission, "permissions of the key"),
         (404, error("model_not_found"), NotFound, "\"m-1\" does not exist at OpenAI"),
         (
@@ -109,6 +118,10 @@ fn a_message_may_name_the_delay() {
         (429, "Try again in 800ms", milliseconds(800)),
         (503, "Try again in 1m2s.", milliseconds(62_000)),
         (500, "Try again in 5m0s.", milliseconds(300_000)),
+        (429, "No deployments, Try again in 5 seconds. All cool down.", milliseconds(5_000)),
+        (503, "Try again in 1 minute", milliseconds(60_000)),
+        (429, "Try again in 1.5 seconds", milliseconds(1_500)),
+        (429, "Try again in seconds.", None),
         (429, "Try again in a moment.", None),
         (429, "Try again in 99999999999999999999s.", None),
         (429, "Slow down.", None),
@@ -119,7 +132,7 @@ fn a_message_may_name_the_delay() {
             assert_eq!(advice, RetryAdvice::Retry { after }, "{message}");
         }
     }
-    for message in ["Try again in 5m1s.", "Try again in 2h0m0s."] {
+    for message in ["Try again in 5m1s.", "Try again in 2h0m0s.", "Try again in 2 hours."] {
         let body = json!({"error": {"message": message}}).to_string();
         assert_eq!(refusals().read(&refusal(429, &body)).advice(), RetryAdvice::Fail, "{message}");
     }
