@@ -53,6 +53,7 @@ pub(crate) fn gate(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "google-auth"]),
             Step::task(root, &["interop", "llmock"]),
             Step::task(root, &["interop", "aimock"]),
+            Step::task(root, &["interop", "skills"]),
             Step::task(root, &["interop", "parity", "--sample", "24", "--seed", seed]),
             Step::task(root, &["interop", "acp", "--sample", "8", "--seed", seed]),
             Step::task(root, &["interop", "mcp", "--sample", "3", "--seed", seed]),
