@@ -18,8 +18,8 @@ mod skill;
 mod source;
 mod tool;
 
-pub(crate) use front_matter::parts;
 pub use front_matter::{FrontMatter, FrontMatterError, front_matter};
+pub(crate) use front_matter::{parts, values};
 pub use install::{Installed, SkillFolder};
 pub use set::{SkillPlaces, SkillSet};
 pub use skill::{ActivatedSkill, Skill, SkillError, SkillOwner};

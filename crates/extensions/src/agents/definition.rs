@@ -8,7 +8,7 @@ use pollux_protocol::plain_text::one_line;
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use crate::skills::{FrontMatterError, parts};
+use crate::skills::{FrontMatterError, parts, values};
 use crate::variables::Variables;
 use servers::servers;
 
@@ -189,7 +189,7 @@ pub fn agent_definition(
     is_tool: &dyn Fn(&str) -> bool,
 ) -> Result<AgentDefinition, DefinitionError> {
     let (yaml, body) = parts(text)?;
-    let values: Value = serde_saphyr::from_str(yaml).map_err(|error| {
+    let values: Value = values(yaml).map_err(|error| {
         // The rest is an excerpt of the file.
         let message = error.to_string();
         let message = message.split("-->").next().unwrap_or_default();

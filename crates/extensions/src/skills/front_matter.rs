@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use pollux_protocol::plain_text::one_line;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Maximum length of a name, in characters.
@@ -96,12 +97,20 @@ pub(crate) fn parts(text: &str) -> Result<(&str, &str), FrontMatterError> {
     Err(FrontMatterError::Unclosed)
 }
 
+/// Reads the YAML of front matter. As in YAML 1.2, `yes`, `on` and `y` are texts.
+///
+/// # Errors
+/// For a text that is no YAML of this type.
+pub(crate) fn values<T: DeserializeOwned>(yaml: &str) -> Result<T, serde_saphyr::Error> {
+    serde_saphyr::from_str_with_options(yaml, serde_saphyr::options! { strict_booleans: true })
+}
+
 /// Name and description as they are written.
 type Values = (Option<String>, Option<String>);
 
 /// Reads the values as YAML; `None` if it is none, or if one of them is no text.
 fn from_yaml(yaml: &str) -> Option<Values> {
-    let mut values: BTreeMap<String, Value> = serde_saphyr::from_str(yaml).ok()?;
+    let mut values: BTreeMap<String, Value> = values(yaml).ok()?;
     let mut text = |key: &str| match values.remove(key) {
         Some(Value::String(text)) => Some(text),
         _ => None,
@@ -177,6 +186,7 @@ mod tests {
                 "D",
                 "",
             ),
+            ("---\nname: y\ndescription: on\n---\n", "y", "on", ""),
             // An unquoted colon.
             (
                 "---\nname: a\ndescription: Use when: style, tests\n---\n",

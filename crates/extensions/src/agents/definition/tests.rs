@@ -1,5 +1,6 @@
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 
