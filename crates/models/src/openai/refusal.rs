@@ -82,6 +82,10 @@ impl RefusalReader for Refusals {
             Kind::Busy | Kind::NoCapacity | Kind::Server => {
                 "The service is overloaded or has an error; try again later, or choose another model with --model.".to_owned()
             }
+            // Often the server has a small context, and a new conversation does not fit either.
+            Kind::TooLong if id == "local" => {
+                format!("The request is longer than the context that {name} gives the model. Start it with a larger context (32,768 tokens or more), or start a new conversation.")
+            }
             Kind::TooLong => {
                 "The conversation is longer than the context of the model. Start a new conversation, or choose a model with a larger context.".to_owned()
             }

@@ -190,3 +190,11 @@ fn errors_inside_answers() {
     assert!(refusals().no_answer(b"").is_some());
     assert!(refusals().no_answer(b" {}").is_none());
 }
+
+#[test]
+fn a_local_server_with_a_small_context_is_named() {
+    let local = Refusals { id: "local".to_owned(), name: "llama.cpp".to_owned(), ..refusals() };
+    let body = json!({"error": {"message": "no", "type": "exceed_context_size_error"}}).to_string();
+    let remedy = local.remedy(&local.read(&refusal(400, &body)), "m");
+    assert!(remedy.contains("that llama.cpp gives the model. Start it with a larger"), "{remedy}");
+}
