@@ -4,6 +4,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::keys::KeyPress;
 
+mod history_search;
+
+use history_search::HistorySearch;
+pub use history_search::SearchMatches;
+
 /// Maximum size of a prompt, in bytes.
 const LONGEST: usize = 8 << 20;
 /// Maximum number of lines in the history.
@@ -15,8 +20,6 @@ const LONGEST_KEPT: usize = 64 << 10;
 const NEAR: usize = 1024;
 /// Maximum number of changes that can be undone.
 const UNDONE: usize = 100;
-/// Maximum number of bytes that are shown of the text of a search.
-const SHOWN_QUERY: usize = 30;
 
 /// Result of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,11 +128,6 @@ impl LineEditor {
             Some(more) => self.move_right(more.min(self.after.len())),
             None => self.move_left(bytes),
         }
-    }
-
-    /// Returns the label of a search in the history; `None` without a search.
-    pub fn search_label(&self) -> Option<String> {
-        self.search.as_ref().map(HistorySearch::label)
     }
 
     /// Returns the line if it is the only one and the cursor is at its end.
@@ -297,48 +295,6 @@ impl LineEditor {
         }
     }
 
-    /// Handles the keys of a search in the history. Returns a key that has another meaning.
-    fn search(&mut self, key: KeyPress) -> Option<KeyPress> {
-        let Some(search) = &mut self.search else {
-            if key != KeyPress::Search {
-                return Some(key);
-            }
-            let typed = (self.before.clone(), self.after.clone());
-            self.search = Some(HistorySearch { typed, ..HistorySearch::default() });
-            return None;
-        };
-        let older = match key {
-            KeyPress::Text(text) => {
-                search.query.push_str(&text);
-                None
-            }
-            KeyPress::Backspace => {
-                search.query.pop();
-                None
-            }
-            KeyPress::Search => Some(search.found.unwrap_or(self.history.len())),
-            KeyPress::Escape | KeyPress::ExternalEditor => {
-                (self.before, self.after) = std::mem::take(&mut search.typed);
-                self.search = None;
-                return None;
-            }
-            KeyPress::PasteBegin | KeyPress::PasteEnd => return None,
-            other => {
-                self.search = None;
-                return Some(other);
-            }
-        };
-        let end = older.or(search.found.map(|at| at + 1)).unwrap_or(self.history.len());
-        let query = search.query.as_str();
-        let found = self.history[..end].iter().rposition(|line| line.contains(query));
-        search.has_failed = found.is_none();
-        if let Some(found) = found {
-            search.found = Some(found);
-            self.set(self.history[found].clone());
-        }
-        None
-    }
-
     fn move_left(&mut self, start: usize) {
         let moved = self.before.split_off(start);
         self.after.insert_str(0, &moved);
@@ -445,26 +401,6 @@ impl Undo {
             self.earlier.remove(0);
         }
         self.earlier.push((before.to_owned(), after.to_owned()));
-    }
-}
-
-/// Search for an earlier line.
-#[derive(Debug, Default)]
-struct HistorySearch {
-    query: String,
-    /// Index of the line that is shown.
-    found: Option<usize>,
-    has_failed: bool,
-    /// Line before the search.
-    typed: (String, String),
-}
-
-impl HistorySearch {
-    /// Returns the label of the input line, as in shells.
-    fn label(&self) -> String {
-        let failed = if self.has_failed { "failed " } else { "" };
-        let query = tail(&self.query, SHOWN_QUERY);
-        format!("({failed}reverse-i-search)`{query}': ")
     }
 }
 

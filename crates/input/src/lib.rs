@@ -49,7 +49,7 @@ pub use clipboard::{ClipboardRead, clipboard_sequence};
 pub use command_input::CommandInput;
 pub use completion::{CompletePath, Completion};
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
-pub use editor::{EditOutcome, HISTORY_LINES, LineEditor};
+pub use editor::{EditOutcome, HISTORY_LINES, LineEditor, SearchMatches};
 pub use end::{ConversationEnd, TerminalSignal};
 pub use event_loop::{Awaited, Interaction, Unsent};
 pub use external_editor::{EditProposal, FilePlace, HAS_EDITOR, Workbench};

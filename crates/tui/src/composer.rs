@@ -13,6 +13,7 @@ use crate::dropped;
 use crate::menu::Menu;
 use crate::pastes::{Pastes, TooLong};
 use crate::row::{Look, Row};
+use crate::search_list;
 use crate::surface::Frame;
 
 /// Text of an empty input. Programs wait for it.
@@ -107,9 +108,14 @@ impl<'a> Composer<'a> {
         }
     }
 
-    /// Returns true if nothing is typed.
+    /// Returns true if nothing is typed and nothing is searched.
     pub(crate) fn is_empty(&self) -> bool {
-        self.editor.is_empty()
+        self.editor.is_empty() && !self.is_searching()
+    }
+
+    /// Returns true during a search in the history.
+    fn is_searching(&self) -> bool {
+        self.editor.search_label().is_some()
     }
 
     /// Returns the prompt with its pasted texts.
@@ -221,7 +227,7 @@ impl<'a> Composer<'a> {
 
     /// Closes the list of completions, or a search in the history; returns false if there is none.
     pub(crate) fn close(&mut self) -> bool {
-        if self.editor.search_label().is_some() {
+        if self.is_searching() {
             self.editor.press(KeyPress::Escape);
             return true;
         }
@@ -236,7 +242,7 @@ impl<'a> Composer<'a> {
 
     /// Applies a key.
     pub(crate) fn press(&mut self, key: KeyPress) -> ComposerStep {
-        let is_plain = self.menu.is_none() && self.editor.search_label().is_none();
+        let is_plain = self.menu.is_none() && !self.is_searching();
         let key = match &mut self.vim {
             Some(vim) if is_plain && !self.pastes.is_arriving() && key != KeyPress::PasteBegin => {
                 match vim.press(key, &mut self.editor) {
@@ -259,6 +265,10 @@ impl<'a> Composer<'a> {
                     menu.select(key == KeyPress::Down);
                 }
             }
+            KeyPress::Up | KeyPress::Down if self.is_searching() => {
+                self.editor.move_in_search(key == KeyPress::Down);
+            }
+            KeyPress::Tab if self.is_searching() => self.editor.end_search(),
             KeyPress::Tab => self.complete(),
             KeyPress::Enter => return self.enter(),
             key => return self.edit(key),
@@ -352,6 +362,9 @@ impl<'a> Composer<'a> {
         if self.is_shell {
             return;
         }
+        if self.is_searching() {
+            return self.close_menu();
+        }
         let is_searching = self.completion.is_some() && !self.is_asked && !self.is_going_on;
         if Completion::is_path(&self.editor) && is_searching {
             (self.menu, self.is_stale) = (None, true);
@@ -414,7 +427,7 @@ impl<'a> Composer<'a> {
         };
         let cursor = (input.cursor_row, pollux_input::text_width(input.left_of_cursor()));
         let mut rows: Vec<Row> = input.rows.iter().map(|row| labelled(label, row)).collect();
-        if self.is_empty() && search.is_none() {
+        if self.is_empty() {
             let placeholder = match (self.is_shell, self.vim_mode()) {
                 (true, _) => SHELL_PLACEHOLDER,
                 (false, None) => PLACEHOLDER,
@@ -426,7 +439,9 @@ impl<'a> Composer<'a> {
                 rows = vec![labelled(mark, mark)];
             }
         }
-        let menu = self.menu.as_ref().filter(|_| below > 1);
+        let found = self.editor.search_matches().filter(|_| below > 1);
+        rows.extend(found.into_iter().flat_map(|it| search_list::rows(&it, columns - 1, below)));
+        let menu = self.menu.as_ref().filter(|_| below > 1 && search.is_none());
         rows.extend(menu.into_iter().flat_map(|menu| menu.rows(columns - 1, below)));
         Frame { rows, cursor }
     }

@@ -34,6 +34,7 @@ mod place_links;
 mod places;
 mod queue;
 mod row;
+mod search_list;
 mod sheet;
 mod status;
 mod story;

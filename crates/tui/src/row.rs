@@ -58,7 +58,7 @@ pub(crate) enum Look {
 
 impl Look {
     /// All looks, in their order.
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Plain,
         Self::Bold,
         Self::Dim,
@@ -78,6 +78,7 @@ impl Look {
         Self::Comment,
         Self::RemovedPart,
         Self::AddedPart,
+        Self::Found,
     ];
 }
 

@@ -101,6 +101,48 @@ fn the_history_is_searched_backwards() {
 }
 
 #[test]
+fn the_lines_of_a_search_are_listed() {
+    let mut editor = LineEditor::default();
+    for line in ["git pull", "ls", "Git push", "git pull", "make"] {
+        editor.remember(line);
+    }
+    assert_eq!(editor.search_matches(), None);
+    editor.press(text("half"));
+    editor.press(Key::Search);
+    let listed = |editor: &LineEditor| {
+        let found = editor.search_matches().unwrap();
+        (found.lines.join("|"), found.selected)
+    };
+    assert_eq!(listed(&editor), ("make|git pull|Git push|ls".to_owned(), None));
+    editor.move_in_search(false);
+    assert_eq!((listed(&editor).1, editor.before()), (None, "half"));
+    editor.press(text("git"));
+    assert_eq!(listed(&editor), ("git pull|Git push".to_owned(), Some(0)));
+    for (is_older, selected, line) in [
+        (true, 1, "Git push"),
+        (true, 1, "Git push"),
+        (false, 0, "git pull"),
+        (false, 0, "git pull"),
+        (true, 1, "Git push"),
+    ] {
+        editor.move_in_search(is_older);
+        assert_eq!((listed(&editor).1, editor.before()), (Some(selected), line));
+    }
+    // A text that no older line contains is found in the newer ones.
+    editor.press(text(" pull"));
+    assert_eq!((listed(&editor), editor.before()), (("git pull".to_owned(), Some(0)), "git pull"));
+    editor.press(text("?"));
+    assert_eq!(listed(&editor), (String::new(), None));
+    assert_eq!(editor.search_label().unwrap(), "(failed reverse-i-search)`git pull?': ");
+    editor.press(Key::Backspace);
+    editor.end_search();
+    assert_eq!((editor.search_matches(), editor.before()), (None, "git pull"));
+    editor.press(Key::Search);
+    editor.press(text("Git"));
+    assert_eq!(listed(&editor), ("Git push".to_owned(), Some(0)));
+}
+
+#[test]
 fn lines_are_called_back() {
     let mut editor = LineEditor::default();
     for line in ["one", "two", "two", " "] {

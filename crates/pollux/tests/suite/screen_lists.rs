@@ -97,3 +97,39 @@ fn a_queued_prompt_is_removed() {
     assert!(last.contains("second") && !last.contains("third"), "{last}");
     talk.end();
 }
+
+#[test]
+fn earlier_prompts_are_listed_while_they_are_searched() {
+    let talk = Talk::with((0..4).map(|_| reply().text("Well.")));
+    for prompt in ["buy Apples", "sell pears", "eat apples"] {
+        talk.line(prompt);
+        talk.wait(&format!("> {prompt}\n\nWell.\n"));
+        talk.idle();
+    }
+    talk.terminal.send("half a prompt");
+    talk.terminal.send_key(Key::Ctrl('r'));
+    talk.wait("  eat apples\n  sell pears\n  buy Apples\n  3 earlier \u{b7} Enter sends");
+    talk.terminal.send("apples");
+    talk.wait("`apples': eat apples\n> eat apples\n  buy Apples\n  1 of 2 \u{b7} Enter sends");
+    talk.terminal.send_key(Key::Down);
+    talk.wait("`apples': buy Apples\n  eat apples\n> buy Apples\n  2 of 2 \u{b7} Enter sends");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait("\n> half a prompt\n");
+    talk.terminal.send_key(Key::Ctrl('r'));
+    talk.terminal.send("pear");
+    talk.wait("> sell pears\n  1 of 1");
+    talk.terminal.send_key(Key::Tab);
+    talk.wait("\n> sell pears\n");
+    talk.terminal.send("!");
+    talk.wait("\n> sell pears!\n");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait(PLACEHOLDER);
+    talk.terminal.send_key(Key::Ctrl('r'));
+    talk.terminal.send("y app");
+    talk.wait("> buy Apples\n  1 of 1");
+    talk.enter();
+    talk.wait("> buy Apples\n\nWell.\n");
+    talk.idle();
+    assert_eq!(talk.stage.requests().len(), 4);
+    talk.end();
+}
