@@ -52,6 +52,9 @@ pub(crate) struct Console {
     pub(crate) size: WindowSize,
     /// Protocol by which the terminal reports keys with modifiers, once it has said to know one.
     protocol: Option<KeyProtocol>,
+    /// True if the protocol was begun for the terminal's own text. The whole screen has its own
+    /// state of that of kitty.
+    is_begun_in_text: bool,
 }
 
 impl Console {
@@ -70,6 +73,7 @@ impl Console {
             is_stopped: false,
             size: terminal::size(),
             protocol: None,
+            is_begun_in_text: false,
         })
     }
 
@@ -93,6 +97,7 @@ impl Console {
         // A terminal that knows both uses that of kitty.
         if self.protocol.is_none() && self.modes.raw {
             self.protocol = Some(protocol);
+            self.is_begun_in_text = protocol != KeyProtocol::Kitty || !terminal::is_full_screen();
             self.print(begin_protocol(protocol));
             terminal::set_protocol(true);
         }
@@ -214,7 +219,9 @@ impl Console {
         }
         self.out.push(bytes);
         if let Some(protocol) = self.protocol {
-            self.out.push(end_protocol(protocol));
+            if self.is_begun_in_text {
+                self.out.push(end_protocol(protocol));
+            }
             terminal::set_protocol(false);
         }
         // The bytes of a view leave it.

@@ -169,10 +169,10 @@ impl LineEditor {
             KeyPress::KillWordRight => self.kill_right(word_end(&self.after)),
             KeyPress::Left | KeyPress::Background => self.move_left(last_cluster(&self.before)),
             KeyPress::WordLeft => self.move_left(word_start(&self.before)),
-            KeyPress::Home => self.move_left(line_start(&self.before)),
+            KeyPress::Home | KeyPress::ScrollStart => self.move_left(line_start(&self.before)),
             KeyPress::Right => self.move_right(first_cluster(&self.after)),
             KeyPress::WordRight => self.move_right(word_end(&self.after)),
-            KeyPress::End => self.move_right(line_end(&self.after)),
+            KeyPress::End | KeyPress::ScrollEnd => self.move_right(line_end(&self.after)),
             KeyPress::Up | KeyPress::AltUp => self.up(),
             KeyPress::Down | KeyPress::AltDown => self.down(),
             // A search has handled its keys; a frontend handles the others.
@@ -188,6 +188,8 @@ impl LineEditor {
             | KeyPress::Knows(_)
             | KeyPress::PageUp
             | KeyPress::PageDown
+            | KeyPress::WheelUp
+            | KeyPress::WheelDown
             | KeyPress::PasteBegin
             | KeyPress::PasteEnd => {}
         }

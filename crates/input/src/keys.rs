@@ -100,6 +100,16 @@ pub enum KeyPress {
     PageUp,
     /// Page Down key.
     PageDown,
+    /// Goes to the start of the conversation on the alternate screen; elsewhere moves to the start
+    /// of the line.
+    ScrollStart,
+    /// Goes to the end of the conversation on the alternate screen; elsewhere moves to the end of
+    /// the line.
+    ScrollEnd,
+    /// Step of the mouse wheel away from the user.
+    WheelUp,
+    /// Step of the mouse wheel towards the user.
+    WheelDown,
     /// Begin of pasted text, which follows as one or more texts.
     PasteBegin,
     /// End of pasted text.
@@ -246,6 +256,8 @@ impl KeyDecoder {
                 self.reports.push(report);
             }
             Meaning::Knows(protocol) => keys.push(KeyPress::Knows(protocol)),
+            Meaning::WheelMoves { is_up: true } => keys.push(KeyPress::WheelUp),
+            Meaning::WheelMoves { is_up: false } => keys.push(KeyPress::WheelDown),
             Meaning::PasteBegins | Meaning::PasteEnds | Meaning::Reported(_) | Meaning::Nothing => {
             }
         }

@@ -28,6 +28,9 @@ pub(super) const NO_MARKS: &[u8] = b"\x1b[?2004l";
 
 /// Sequence that switches off reports of the focus, which a frontend may have switched on.
 const NO_FOCUS_REPORTS: &[u8] = b"\x1b[?1004l";
+/// Sequences that switch off reports of the mouse, which a frontend may have switched on for the
+/// whole screen.
+const NO_MOUSE_REPORTS: &[u8] = b"\x1b[?1006l\x1b[?1000l";
 /// Sequence that shows the terminal's own text again, with the cursor where it was.
 const LEAVE_FULL_SCREEN: &[u8] = b"\x1b[?1049l";
 /// The same without a move of the cursor, which is harmless if the terminal shows its own text.
@@ -111,6 +114,7 @@ pub(super) fn repair() {
     if modes::repair() {
         modes::print(NO_MARKS);
         modes::print(NO_FOCUS_REPORTS);
+        modes::print(NO_MOUSE_REPORTS);
         modes::print(END_UPDATE);
         modes::print(END_PROTOCOLS);
         modes::print(END_FULL_SCREEN);
@@ -146,6 +150,7 @@ fn leave_full_screen() {
         if has_protocol {
             modes::print(END_PROTOCOLS);
         }
+        modes::print(NO_MOUSE_REPORTS);
         modes::print(LEAVE_FULL_SCREEN);
     }
     if has_protocol {

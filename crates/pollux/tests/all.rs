@@ -87,6 +87,7 @@ mod suite {
     mod sandbox_systems;
     mod screen;
     #[cfg(target_os = "linux")]
+    mod screen_alternate;
     mod screen_code;
     mod screen_dialogs;
     mod screen_links;

@@ -34,6 +34,8 @@ mod place_links;
 mod places;
 mod queue;
 mod row;
+mod screen;
+mod scrollback;
 mod search_list;
 mod sheet;
 mod status;

@@ -25,6 +25,8 @@ use pages::{Pages, Side};
 use search::Search;
 use seeking::Seek;
 
+/// Number of rows of a step of the mouse wheel.
+const WHEEL: usize = 3;
 /// Width of the mark of the chosen block, in cells.
 const MARK: usize = 2;
 /// Maximum size of a text for the clipboard of the terminal, in bytes. Terminals ignore longer
@@ -181,8 +183,10 @@ impl Pager {
             KeyPress::Down => self.scroll_down(1),
             KeyPress::PageUp => self.scroll_up(height),
             KeyPress::PageDown => self.scroll_down(height),
-            KeyPress::Home => self.go_to_start(),
-            KeyPress::End => self.go_to_end(),
+            KeyPress::WheelUp => self.scroll_up(WHEEL),
+            KeyPress::WheelDown => self.scroll_down(WHEEL),
+            KeyPress::Home | KeyPress::ScrollStart => self.go_to_start(),
+            KeyPress::End | KeyPress::ScrollEnd => self.go_to_end(),
             KeyPress::Tab => self.choose(1),
             KeyPress::CycleMode => self.choose(-1),
             KeyPress::Enter => self.fold_chosen(),

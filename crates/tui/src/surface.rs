@@ -95,6 +95,45 @@ impl Surface {
         bytes
     }
 
+    /// Returns the bytes that show a frame on a screen with nothing else. Rows that have moved up
+    /// are scrolled.
+    pub(crate) fn draw_whole(&mut self, frame: Frame) -> Vec<u8> {
+        let moved = self.moved_up(&frame.rows);
+        if moved > 0 {
+            // A line feed in the last row scrolls.
+            let down = self.height - 1 - self.cursor.0 + moved;
+            self.pending.extend(std::iter::repeat_n(b'\n', down));
+            self.cursor = (self.height - 1, 0);
+            self.shown.drain(..moved);
+            self.shown.extend(std::iter::repeat_n(Row::default(), moved));
+        }
+        self.draw(Vec::new(), frame)
+    }
+
+    /// Returns the number of rows by which most rows of a full screen have moved up.
+    fn moved_up(&self, rows: &[Row]) -> usize {
+        let is_full = self.shown.len() == self.height && rows.len() == self.height;
+        if !is_full || self.shown[0] == rows[0] {
+            return 0;
+        }
+        let has_moved = |by: &usize| {
+            let moved = self.shown[*by..].iter().zip(rows);
+            moved.take_while(|(old, new)| old == new).count() > self.height / 2
+        };
+        (1..self.height).find(has_moved).unwrap_or(0)
+    }
+
+    /// Begins at the first row of a screen of this size, which is empty.
+    pub(crate) fn restart(&mut self, (columns, height): (usize, usize)) {
+        (self.columns, self.height) = (columns.max(2), height.max(1));
+        self.forget();
+    }
+
+    /// Returns and removes the sequences for the next frame.
+    pub(crate) fn take_pending(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.pending)
+    }
+
     /// Sets a new size. The live rows are erased, as many as they occupy at the new width.
     pub(crate) fn resize(&mut self, (columns, height): (usize, usize)) {
         let height = height.max(1);

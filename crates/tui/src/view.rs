@@ -14,6 +14,8 @@ use pollux_protocol::{
     ApprovalMode, BackgroundCommand, CommandSet, Live, Op, Question, QuestionId, SessionsError,
 };
 
+use serde_json::Value;
+
 use crate::background::BackgroundPanel;
 use crate::composer::Composer;
 use crate::dialog::Dialog;
@@ -23,8 +25,10 @@ use crate::outside::Outside;
 use crate::picker::Picker;
 use crate::place_links::PlaceLinks;
 use crate::row::{Look, Row};
+use crate::screen::Screen;
+use crate::scrollback::Scroll;
 use crate::story::Story;
-use crate::surface::{Narrowing, Surface};
+use crate::surface::Narrowing;
 use crate::theme_command::ThemeCommand;
 use crate::toast::Toast;
 use crate::ui_settings::UiSettings;
@@ -61,7 +65,7 @@ const ROWS: u16 = 24;
 /// The conversation on the screen.
 pub(crate) struct View<'a> {
     workload: Workload<'a>,
-    surface: Surface,
+    screen: Screen,
     story: Story,
     /// Links to the files that the conversation names.
     place_links: PlaceLinks<'a>,
@@ -147,6 +151,7 @@ impl<'a> View<'a> {
         let settings = (opening.settings)();
         let story = first_rows(&opening, UiSettings::read(&settings), size.0 - 1, now);
         let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
+        let is_alternate = settings.get("ui.useAlternateBuffer") == Some(&Value::Bool(true));
         let vim = VimCommand::default();
         let commands = with_own(opening.workload.handle().commands(), &vim);
         let composer =
@@ -155,7 +160,7 @@ impl<'a> View<'a> {
         let marks = if options.is_coloured { MarkupMarks::Hidden } else { MarkupMarks::Shown };
         let mut view = Self {
             workload: opening.workload,
-            surface: Surface::new(size, appearance.palette(), narrowing),
+            screen: Screen::new(size, appearance.palette(), narrowing, is_alternate),
             story,
             place_links: PlaceLinks::new(opening.find_linked),
             composer,
@@ -225,6 +230,7 @@ impl<'a> View<'a> {
         if line.trim().is_empty() {
             return;
         }
+        self.screen.scroll(Scroll::End);
         (self.record)(&line);
         // A user who has just sent a prompt waits for what happens.
         (self.keyboard.last_key, self.last_submit) = (None, Some(Instant::now()));
@@ -327,7 +333,7 @@ impl<'a> View<'a> {
         if let Some(transcript) = &mut self.transcript {
             transcript.resize(self.size);
         } else {
-            self.surface.resize(self.size);
+            self.screen.resize(self.size);
         }
         self.frames.change_at_once();
     }
@@ -364,12 +370,12 @@ impl TerminalView for View<'_> {
         let mut finished = self.story.take_finished(now);
         self.link_places(&mut finished);
         self.show_signs();
-        let frame = self.frame(now);
-        self.surface.draw(finished, frame)
+        let (live, below) = self.rows(now);
+        self.screen.draw(finished, live, below)
     }
 
     fn is_full_screen(&self) -> bool {
-        self.transcript.as_ref().is_some_and(Transcript::is_shown)
+        self.screen.is_shown() || self.transcript.as_ref().is_some_and(Transcript::is_shown)
     }
 
     fn takes_sequences(&self) -> bool {
@@ -391,8 +397,8 @@ impl TerminalView for View<'_> {
     }
 
     fn take_over(&mut self, size: WindowSize) {
-        self.surface.forget();
-        self.surface.resize(size_of(size));
+        self.screen.forget();
+        self.screen.resize(size_of(size));
         self.set_size(size);
     }
 
@@ -447,7 +453,7 @@ impl View<'_> {
 
     /// Links the places in files that these rows name.
     fn link_places(&mut self, rows: &mut [Row]) {
-        if self.surface.palette().has_links() {
+        if self.screen.palette().has_links() {
             self.place_links.link(rows, self.size.0 - 1);
         }
     }

@@ -37,7 +37,12 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("ui.showCitations", false, "Shows the sources that an answer names, on the screen."),
     boolean("ui.showModelInfoInChat", false, "Names the model at each answer."),
     boolean("ui.showUserIdentity", true, "Shows who is signed in.").needless("Pollux does not show who is signed in; `pollux auth status` does."),
-    boolean("ui.useAlternateBuffer", false, "Draws on the alternate screen.").restart().idle(),
+    boolean(
+        "ui.useAlternateBuffer",
+        false,
+        "Shows the conversation on the alternate screen, where Pollux scrolls it itself.",
+    )
+    .restart(),
     boolean("ui.renderProcess", true, "Draws in a process of its own in Gemini CLI.").needless("Pollux draws in its own process."),
     boolean("ui.terminalBuffer", false, "Selects the newer buffer of Gemini CLI.").needless("The terminal's own scrolling has everything that is finished."),
     boolean("ui.useBackgroundColor", true, "Shows changed words of a line on a background; otherwise they are underlined."),

@@ -78,13 +78,13 @@ pub const KEY_COMMANDS: &[KeyCommand] = &[
     command(
         &["cursor.home"],
         KeyPress::Home,
-        &["ctrl+a", "home", "ctrl+home", "alt+home"],
+        &["ctrl+a", "home", "alt+home"],
         "moves to the start of the line",
     ),
     command(
         &["cursor.end"],
         KeyPress::End,
-        &["ctrl+e", "end", "ctrl+end", "alt+end"],
+        &["ctrl+e", "end", "alt+end"],
         "moves to the end of the line",
     ),
     command(
@@ -187,6 +187,8 @@ pub const KEY_COMMANDS: &[KeyCommand] = &[
         &["pagedown"],
         "in the transcript and in questions: a screen down",
     ),
+    command(&["scroll.home"], KeyPress::ScrollStart, &["ctrl+home", "shift+home"], ""),
+    command(&["scroll.end"], KeyPress::ScrollEnd, &["ctrl+end", "shift+end"], ""),
     command(&["app.clearScreen"], KeyPress::ClearScreen, &["ctrl+l"], "clears the screen"),
     command(&["basic.exit"], KeyPress::EndOfInput, &["ctrl+d"], "quits, if the line is empty"),
 ];
@@ -195,8 +197,6 @@ pub const KEY_COMMANDS: &[KeyCommand] = &[
 pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "edit.clear",
     "edit.redo",
-    "scroll.home",
-    "scroll.end",
     "suggest.expand",
     "suggest.collapse",
     "input.queueMessage",

@@ -128,11 +128,12 @@ impl KeyMap {
         KEY_COMMANDS.get(*command).map(|command| command.press.clone())
     }
 
-    /// Returns the commands with the names of their keys.
+    /// Returns the commands that are listed, with the names of their keys.
     pub fn listed(&self) -> impl Iterator<Item = (&'static KeyCommand, Vec<String>)> {
         KEY_COMMANDS
             .iter()
             .zip(&self.keys)
+            .filter(|(command, _)| !command.effect.is_empty())
             .map(|(command, keys)| (command, keys.iter().map(Stroke::to_string).collect()))
     }
 

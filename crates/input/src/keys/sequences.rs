@@ -28,6 +28,9 @@ pub(super) enum Meaning {
     Reported(TerminalReport),
     /// The terminal knows a protocol.
     Knows(KeyProtocol),
+    WheelMoves {
+        is_up: bool,
+    },
 }
 
 /// Parses an escape sequence; `input` begins with ESC. Returns the length and the meaning of the
@@ -83,6 +86,11 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         };
         return Some((if meaning == Meaning::Nothing { 3 } else { 4 }, meaning));
     }
+    // A report of the mouse with three characters, from a terminal that knows no other form.
+    if let [b'M', rest @ ..] = body {
+        let [button, _, _, ..] = rest else { return None };
+        return Some((6, wheel(u32::from(button.saturating_sub(0x20)))));
+    }
     let Some(end) = body.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
         return (body.len() + 2 >= LONGEST_SEQUENCE).then_some((body.len() + 2, Meaning::Nothing));
     };
@@ -95,12 +103,28 @@ fn control_sequence(body: &[u8]) -> Option<(usize, Meaning)> {
         {
             Meaning::Knows(KeyProtocol::Kitty)
         }
+        ([b'<', report @ ..], b'M') => {
+            let button = report.split(|byte| *byte == b';').next().unwrap_or_default();
+            let button = std::str::from_utf8(button).ok().and_then(|button| button.parse().ok());
+            button.map_or(Meaning::Nothing, wheel)
+        }
         ([b'>', b'4', b';', b'0'..=b'9'], b'm') => Meaning::Knows(KeyProtocol::OtherKeys),
         (parameters, last) => stroke(parameters, last).map_or(Meaning::Nothing, Meaning::Pressed),
     };
     // The byte that interrupts an incomplete sequence is kept as input.
     let last = usize::from((0x40..0x7f).contains(&body[end]));
     Some((2 + end + last, meaning))
+}
+
+/// Returns the meaning of a button of the mouse: the wheel has the numbers 64 and 65, to which the
+/// modifiers are added.
+fn wheel(button: u32) -> Meaning {
+    const MODIFIERS: u32 = 4 | 8 | 16;
+    match button & !MODIFIERS {
+        64 => Meaning::WheelMoves { is_up: true },
+        65 => Meaning::WheelMoves { is_up: false },
+        _ => Meaning::Nothing,
+    }
 }
 
 /// Returns the key of a control sequence. A terminal reports a key as a letter (`1;MODIFIERS` and a

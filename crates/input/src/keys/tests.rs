@@ -7,6 +7,21 @@ fn text(text: &str) -> Key {
 }
 
 #[test]
+fn the_mouse_wheel_is_a_key_in_both_forms_of_reports() {
+    let table: &[(&[u8], &[Key])] = &[
+        (b"\x1b[1;5H\x1b[1;2F", &[Key::ScrollStart, Key::ScrollEnd]),
+        (b"\x1b[<64;10;5M\x1b[<69;1;1Mx", &[Key::WheelUp, Key::WheelDown, text("x")]),
+        // Buttons of the mouse mean nothing.
+        (b"\x1b[<0;10;5M\x1b[<0;10;5m\x1b[<;Mx", &[text("x")]),
+        (b"\x1b[M`!!\x1b[Ma\xff!x\x1b[M !!y", &[Key::WheelUp, Key::WheelDown, text("xy")]),
+    ];
+    for (bytes, keys) in table {
+        let found = KeyDecoder::default().decode(bytes, InputMode::Raw);
+        assert_eq!(found, *keys, "{:?}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
 fn bytes_mean_keys() {
     let table: &[(&[u8], &[Key])] = &[
         (b"ab\r", &[text("ab"), Key::Enter]),

@@ -64,7 +64,7 @@ impl Talk {
     }
 
     /// Sends a signal to the program, which runs under a shell.
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let process = self.stage.home.read_project_file("process");
         let process = Pid::from_raw(process.trim().parse().unwrap()).unwrap();
         rustix::process::kill_process(process, signal).unwrap();

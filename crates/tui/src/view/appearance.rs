@@ -91,7 +91,7 @@ impl View<'_> {
             }
         }
         if let Some(query) = self.appearance.query() {
-            self.surface.send(query);
+            self.screen.send(query);
         }
     }
 
@@ -115,7 +115,7 @@ impl View<'_> {
         self.appearance.ui = UiSettings::read(&settings);
         self.apply_settings();
         let removed = self.outside.set(&settings);
-        self.surface.send(&removed);
+        self.screen.send(&removed);
         let theme = choose(&settings, self.appearance.home.as_deref());
         if theme != self.appearance.theme {
             self.appearance.theme = theme;
@@ -163,7 +163,7 @@ impl View<'_> {
             Some(theme) => self.appearance.palette_of(theme),
             None => self.appearance.palette(),
         };
-        self.surface.set_palette(palette);
+        self.screen.set_palette(palette);
         if previewed.is_none()
             && !self.appearance.has_warned
             && self.appearance.ui.has_warnings

@@ -8,7 +8,6 @@ use super::View;
 use crate::clock::seconds;
 use crate::fold::{Breaks, Room, fold};
 use crate::row::{Look, Row};
-use crate::surface::Frame;
 
 /// Title of the last rows. Programs wait for it.
 const GOODBYE: &str = "Agent powering down. Goodbye!";
@@ -37,14 +36,14 @@ impl View<'_> {
         if self.is_replaced {
             rows.push(Row::default());
         }
-        self.leave_with(rows)
+        let mut bytes = self.screen.end(rows);
+        bytes.extend(self.outside.remove().into_bytes());
+        bytes
     }
 
     /// Writes finished rows and removes the live rows; returns the bytes.
     pub(super) fn leave_with(&mut self, finished: Vec<Row>) -> Vec<u8> {
-        let frame = Frame { rows: vec![Row::default()], cursor: (0, 0) };
-        let mut bytes = self.surface.draw(finished, frame);
-        bytes.extend(self.surface.remove());
+        let mut bytes = self.screen.leave(finished);
         bytes.extend(self.outside.remove().into_bytes());
         bytes
     }

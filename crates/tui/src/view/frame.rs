@@ -29,14 +29,16 @@ const CUT: &str = " …";
 const FULL: u64 = 80;
 
 impl View<'_> {
-    /// Returns the live rows.
-    pub(super) fn frame(&mut self, now: Instant) -> Frame {
+    /// Returns the rows in progress, as far as they have room, and below them the question or the
+    /// input, with the state of the session. On the alternate screen the user can scroll through
+    /// all rows in progress.
+    pub(super) fn rows(&mut self, now: Instant) -> (Vec<Row>, Frame) {
         let (columns, height) = self.size;
         let cells = columns - 1;
         let asked = self.dialog.as_mut();
         let last_key = self.keyboard.last_key;
         let asked = asked.map(|dialog| dialog.frame((cells, height), now, last_key));
-        let mut below = match asked {
+        let below = match asked {
             Some(mut frame) => {
                 if !self.appearance.ui.collapses {
                     self.put_lists_above(&mut frame);
@@ -55,11 +57,11 @@ impl View<'_> {
         };
         let room = height.saturating_sub(below.rows.len());
         let mut rows = self.story.live_rows(now);
-        rows.drain(..rows.len().saturating_sub(room));
+        if !self.screen.is_alternate() {
+            rows.drain(..rows.len().saturating_sub(room));
+        }
         self.link_places(&mut rows);
-        let above = rows.len();
-        rows.append(&mut below.rows);
-        Frame { rows, cursor: (above + below.cursor.0, below.cursor.1) }
+        (rows, below)
     }
 
     /// Returns the list in place of the input, below a blank row.

@@ -125,7 +125,7 @@ impl<'a> Interaction<'a> for View<'a> {
             Event::ForInput(text) if self.composer.is_empty() => {
                 self.composer.replace(text.clone());
             }
-            Event::ForClipboard(text) => self.surface.send(&clipboard_sequence(text)),
+            Event::ForClipboard(text) => self.screen.send(&clipboard_sequence(text)),
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             Event::CallsFinished(calls) => self.counts.calls += calls.len() as u64,
             Event::Usage(report) => self.counts.tokens += report.usage.all(),

@@ -8,6 +8,7 @@ use pollux_protocol::{ApprovalMode, Op};
 use super::View;
 use crate::composer::ComposerStep;
 use crate::row::Look;
+use crate::scrollback::Scroll;
 use crate::toast::{Armed, Toast};
 
 /// Time after which an unfinished escape sequence was the Esc key. It is longer than a network
@@ -56,6 +57,7 @@ impl View<'_> {
             }
             self.frames.change_at_once();
             let Some(key) = self.press_in_transcript(key) else { continue };
+            let Some(key) = self.press_to_scroll(key) else { continue };
             if self.dialog.is_some() {
                 let answers = self.press_in_dialog(key, at);
                 if answers {
@@ -88,6 +90,31 @@ impl View<'_> {
                 self.press_in_composer(key, earlier.as_ref());
             }
         }
+    }
+
+    /// Handles a key that moves through the conversation on the alternate screen. In the terminal's
+    /// own text, and for everything that has its own use of the key, returns the key.
+    fn press_to_scroll(&mut self, key: KeyPress) -> Option<KeyPress> {
+        let is_free = self.dialog.is_none() && self.picker.is_none() && self.panel.is_none();
+        let scroll = match key {
+            KeyPress::WheelUp => Scroll::WheelUp,
+            KeyPress::WheelDown => Scroll::WheelDown,
+            KeyPress::ScrollStart => Scroll::Start,
+            KeyPress::ScrollEnd => Scroll::End,
+            KeyPress::ShiftUp if self.chosen.is_none() => Scroll::LineUp,
+            KeyPress::ShiftDown if self.chosen.is_none() => Scroll::LineDown,
+            KeyPress::PageUp if is_free => Scroll::PageUp,
+            KeyPress::PageDown if is_free => Scroll::PageDown,
+            key => return Some(key),
+        };
+        if self.screen.scroll(scroll) {
+            return None;
+        }
+        Some(match key {
+            KeyPress::ScrollStart => KeyPress::Home,
+            KeyPress::ScrollEnd => KeyPress::End,
+            key => key,
+        })
     }
 
     fn press_in_composer(&mut self, key: KeyPress, earlier: Option<&Toast>) {
@@ -140,7 +167,7 @@ impl View<'_> {
                     Some(_) => {}
                 }
             }
-            ComposerStep::ClearScreen => self.surface.clear_screen(),
+            ComposerStep::ClearScreen => self.screen.clear_screen(),
             ComposerStep::ExternalEditor => {
                 let name = "prompt.md".to_owned();
                 self.to_edit = Some(EditProposal { name, text: self.composer.text() });

@@ -30,7 +30,7 @@ impl View<'_> {
             TitleState::Working(self.story.status.thought().map(str::to_owned))
         };
         let sequences = self.outside.show(&state);
-        self.surface.send(&sequences);
+        self.screen.send(&sequences);
     }
 
     /// Notifies the user of a question, unless the user is there.
@@ -50,6 +50,6 @@ impl View<'_> {
     fn notify(&mut self, reason: NotifyReason, text: &str) {
         let last_key = self.keyboard.last_key.max(self.last_submit);
         let sequence = self.outside.notify(reason, text, last_key, Instant::now());
-        self.surface.send(&sequence.unwrap_or_default());
+        self.screen.send(&sequence.unwrap_or_default());
     }
 }

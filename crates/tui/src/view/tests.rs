@@ -202,7 +202,8 @@ impl<'a> Stage<'a> {
     /// Returns the live rows, and keeps the finished ones.
     pub(super) fn live(&mut self) -> Vec<String> {
         let finished = self.view.story.take_all_finished();
-        let frame = self.view.frame(Instant::now());
+        let (rows, below) = self.view.rows(Instant::now());
+        let frame = Screen::joined(rows, below);
         assert!(frame.rows.len() <= self.view.size.1 && frame.cursor.0 < frame.rows.len());
         for row in finished.iter().chain(&frame.rows) {
             assert!(row.width() < self.view.size.0.max(8), "{row:?}");

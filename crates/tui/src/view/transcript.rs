@@ -7,12 +7,9 @@ use pollux_protocol::{Event, SessionsError, TranscriptPage};
 use super::View;
 use crate::markdown::MarkupMarks;
 use crate::pager::{Pager, PagerStep};
-use crate::palette::Palette;
+use crate::screen::Screen;
 use crate::surface::{Frame, Narrowing, Surface};
 
-/// Sequences that hide the terminal's own text behind an empty screen, and show it again.
-const ENTER: &str = "\x1b[?1049h\x1b[H\x1b[J";
-const LEAVE: &str = "\x1b[?1049l";
 /// Sequence that empties the screen. Only the transcript is on it.
 const ERASE: &str = "\x1b[H\x1b[J";
 
@@ -36,10 +33,10 @@ pub(super) struct Transcript<'a> {
 }
 
 impl<'a> Transcript<'a> {
-    fn show(&mut self, size: (usize, usize), palette: &Palette, frame: Frame) -> Vec<u8> {
+    fn show(&mut self, size: (usize, usize), screen: &mut Screen, frame: Frame) -> Vec<u8> {
         let surface = self.surface.get_or_insert_with(|| {
-            let mut surface = Surface::new(size, palette.clone(), Narrowing::Cuts);
-            surface.send(ENTER);
+            let mut surface = Surface::new(size, screen.palette().clone(), Narrowing::Cuts);
+            surface.send(screen.enter());
             surface
         });
         surface.send(&std::mem::take(&mut self.pending));
@@ -129,10 +126,10 @@ impl View<'_> {
         let Some(transcript) = &mut self.transcript else { return Vec::new() };
         let note = self.dialog.as_ref().map(|_| "! a question waits · Esc goes back to it");
         let mut frame = transcript.pager.frame(note);
-        if self.surface.palette().has_links() {
+        if self.screen.palette().has_links() {
             self.place_links.link(&mut frame.rows, self.size.0 - 1);
         }
-        let bytes = transcript.show(self.size, self.surface.palette(), frame);
+        let bytes = transcript.show(self.size, &mut self.screen, frame);
         // The rows may need further pages.
         self.read_next_page();
         bytes
@@ -144,12 +141,11 @@ impl View<'_> {
         self.transcript.take().is_some()
     }
 
-    /// Shows the terminal's own text again, with the live rows at its end.
+    /// Shows the conversation again, with the live rows at its end.
     pub(super) fn hide_transcript(&mut self) {
         let transcript = self.transcript.as_mut();
         if transcript.and_then(|transcript| transcript.surface.take()).is_some() {
-            self.surface.send(LEAVE);
-            self.surface.resize(self.size);
+            self.screen.show_again(self.size);
         }
     }
 }
