@@ -153,42 +153,90 @@ impl Wanted<'_> {
     /// Updates one extension. Returns false if there is no newer version.
     pub(super) async fn update(&self, installed: &Extension) -> Result<bool, Failure> {
         let name = installed.name();
-        let cannot = |reason: &str| Failure::general(format!("Extension {name} {reason}"));
         let Some(record) = &installed.record else {
             return Err(Failure::general(format!(
                 "Unable to install extension \"{name}\" due to missing install metadata"
             )));
         };
         if record.kind == SourceKind::Link {
-            return Err(cannot("is linked so does not need to be updated"));
+            return Err(Failure::general(format!(
+                "Extension {name} is linked so does not need to be updated"
+            )));
         }
+        let moved = self.moved(installed, record);
+        let record = moved.as_ref().unwrap_or(record);
         source_rules(&self.setup.loaded).check(Some(record)).map_err(Failure::general)?;
         let sources = self.sources()?;
-        if !sources.has_update(record, &installed.manifest, &installed.home).await? {
+        let newer = sources.has_update(record, &installed.manifest, &installed.home);
+        if moved.is_none() && !newer.await? {
             return Ok(false);
         }
         let fetched = self.fetch(record.clone()).await?;
         let manifest = self.manifest(&fetched)?;
-        if manifest.name != name {
-            return Err(cannot(&format!(
-                "is called {} in its source now: uninstall it, and install the other one",
-                manifest.name
-            )));
-        }
-        let details = self.details(&fetched, &manifest);
-        let before = consent::details(&installed.manifest, &installed.folder, &installed.variables);
-        if details != before {
-            let action = format!("Updating extension \"{name}\".");
-            self.agree(name, &format!("{action}\n{details}")).await?;
-        }
+        self.agree_to_update(installed, &fetched, &manifest, moved.is_some()).await?;
         let state = self.setup.places.gemini_dir();
-        fetched.install(name, &state, Some(&installed.home))?;
-        self.after(name, false).await?;
+        fetched.install(&manifest.name, &state, Some(&installed.home))?;
+        if moved.is_some() || manifest.name != name {
+            let places = (state.as_path(), self.setup.input.request.folder.as_path());
+            installed.hand_over(&manifest.name, &fetched.record, places)?;
+        }
+        self.after(&manifest.name, false).await?;
         stderr_line(&format!(
             "Extension \"{name}\" successfully updated: {} → {}.",
             installed.manifest.version, manifest.version
         ));
         Ok(true)
+    }
+
+    /// Returns the origin that an extension from the network names as its new one (`migratedTo`).
+    fn moved(&self, installed: &Extension, record: &InstallRecord) -> Option<InstallRecord> {
+        let to = installed.manifest.migrated_to.as_ref()?;
+        let options = SourceOptions {
+            reference: None,
+            auto_update: record.auto_update == Some(true),
+            pre_release: record.allow_pre_release == Some(true),
+        };
+        let cwd = &self.setup.input.request.folder;
+        let new = pollux_extensions::source(to, cwd, &options).ok()?;
+        // A folder of this machine is not for the extension to choose.
+        (record.kind.is_remote() && new.kind.is_remote() && new.source != record.source)
+            .then_some(new)
+    }
+
+    /// Asks the user about an update that brings something else than the installed version, or has
+    /// another name or origin.
+    async fn agree_to_update(
+        &self,
+        installed: &Extension,
+        fetched: &FetchedExtension,
+        manifest: &Manifest,
+        has_moved: bool,
+    ) -> Result<(), Failure> {
+        let (name, new) = (installed.name(), &manifest.name);
+        let is_renamed = new != name;
+        if is_renamed && self.setup.extensions.get(new).is_some_and(|one| one.name() != name) {
+            return Err(Failure::general(format!(
+                "Extension \"{new}\" is already installed. Please uninstall it first."
+            )));
+        }
+        let details = self.details(fetched, manifest);
+        let before = consent::details(&installed.manifest, &installed.folder, &installed.variables);
+        let action = match (has_moved, is_renamed) {
+            (false, false) if details == before => return Ok(()),
+            (false, false) => format!("Updating extension \"{name}\"."),
+            (false, true) => {
+                format!("Renaming extension \"{name}\" to \"{new}\" and installing updates.")
+            }
+            (true, false) => format!(
+                "Migrating extension \"{name}\" to a new repository and installing updates."
+            ),
+            (true, true) => format!(
+                "Migrating extension \"{name}\" to a new repository, renaming to \"{new}\", and installing updates."
+            ),
+        };
+        let source = without_credentials(&fetched.record.source);
+        let source = if has_moved { format!("Source: {source}\n") } else { String::new() };
+        self.agree(new, &format!("{action}\n{source}{details}")).await
     }
 
     /// Updates all extensions. One that fails does not stop the others.

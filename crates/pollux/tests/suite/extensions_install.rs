@@ -209,6 +209,64 @@ fn with_repository(stage: &Stage, origin: &Path, code: i32, arguments: &[&str]) 
     run.stderr_text() + &run.stdout_text()
 }
 
+/// Runs a verb for which repositories have these addresses. The user answers yes.
+fn with_repositories(stage: &Stage, origins: &[(&Path, &str)], arguments: &[&str]) -> String {
+    let mut run = stage.alone().args(["extensions"]).args(arguments).stdin("y\n");
+    for (number, (origin, address)) in origins.iter().enumerate() {
+        run = run
+            .env(&format!("GIT_CONFIG_KEY_{number}"), format!("url.{}.insteadOf", origin.display()))
+            .env(&format!("GIT_CONFIG_VALUE_{number}"), *address);
+    }
+    let last = origins.len();
+    run = run
+        .env("GIT_CONFIG_COUNT", (last + 1).to_string())
+        .env(&format!("GIT_CONFIG_KEY_{last}"), "protocol.file.allow")
+        .env(&format!("GIT_CONFIG_VALUE_{last}"), "always");
+    let run = run.run();
+    run.assert_code(0);
+    run.stderr_text() + &run.stdout_text()
+}
+
+#[test]
+fn an_extension_moves_to_the_repository_that_it_names() {
+    let stage = Stage::new();
+    let new_address = "https://extensions.example/new/y";
+    let (origin, successor) = (source(&stage, "x", "1.0.0"), source(&stage, "y", "2.0.0"));
+    for folder in [&origin, &successor] {
+        git(folder, &["init", "-q"]);
+        commit(folder);
+    }
+    let program = |arguments: &[&str]| {
+        let origins = [(origin.as_path(), ADDRESS), (successor.as_path(), new_address)];
+        with_repositories(&stage, &origins, arguments)
+    };
+    program(&["install", ADDRESS, "--consent", "--skip-settings"]);
+    let set = ["config", "x", "X_TOKEN"];
+    stage.alone().args(["extensions"]).args(set).stdin("hush\n").run().assert_code(0);
+    program(&["disable", "x", "--scope", "workspace"]);
+    let manifest = origin.join("gemini-extension.json");
+    let mut text: Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    text["migratedTo"] = json!(new_address);
+    fs::write(&manifest, text.to_string()).unwrap();
+    commit(&origin);
+    program(&["update", "x"]);
+    let said = program(&["update", "x"]);
+    let action = "Migrating extension \"x\" to a new repository, renaming to \"y\", and installing updates.\nSource: https://extensions.example/new/y\n";
+    assert!(said.contains(action), "{said}");
+    assert!(said.contains("Extension \"x\" successfully updated: 1.0.0 → 2.0.0.\n"), "{said}");
+    let folder = stage.home.gemini().join("extensions");
+    assert!(!folder.join("x").exists() && folder.join("y/X.md").exists());
+    let listed: Value = serde_json::from_str(
+        &stage.alone().args(["extensions", "list", "-o", "json"]).run().stdout_text(),
+    )
+    .unwrap();
+    assert_eq!(listed[0]["name"], "y");
+    assert_eq!(listed[0]["isActive"], false, "disabled as before");
+    assert_eq!(listed[0]["installMetadata"]["source"], new_address);
+    assert!(!said.contains("missing settings: Token"), "{said}");
+    assert_eq!(program(&["update", "y"]), "Extension \"y\" is already up to date.\n");
+}
+
 #[test]
 fn a_repository_is_installed_and_updated() {
     let stage = Stage::new();
