@@ -88,6 +88,7 @@ pub(crate) fn nightly(root: &Path) -> Result<ExitCode> {
             Step::task(root, &["interop", "skills"]),
             Step::task(root, &["interop", "litellm"]),
             Step::task(root, &["interop", "llama-cpp"]),
+            Step::task(root, &["interop", "mitmproxy"]),
             Step::task(root, &["screens"]),
             Step::task(root, &["fuzz", "--seconds", FUZZ_SECONDS]),
             Step::task(root, &["mutants", "--sample", "60"]),
