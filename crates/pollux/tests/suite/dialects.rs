@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::stage::Stage;
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
+/// Thought of each turn; its subject is in bold.
+const THOUGHT: &str = "**Plan** Think.";
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
 
@@ -29,6 +31,7 @@ fn script() -> Vec<Said> {
             vec![
                 ("read_file", json!({"file_path": "app.txt"})),
                 ("read_file", json!({"file_path": "missing.txt"})),
+                ("read_file", json!({"file_path": "a.png"})),
             ],
         ),
         ("", vec![("replace", edit)]),
@@ -38,12 +41,13 @@ fn script() -> Vec<Said> {
 }
 
 fn gemini((text, calls): &Said) -> ModelReply {
-    let begun = if text.is_empty() { reply() } else { reply().text(*text) };
+    let begun = reply().thought(THOUGHT);
+    let begun = if text.is_empty() { begun } else { begun.text(*text) };
     calls.iter().fold(begun, |reply, (name, args)| reply.call(name, args.clone()))
 }
 
 fn openai_responses((text, calls): &Said) -> ModelReply {
-    let mut items = vec![responses::reasoning("**Plan** Think.", "gAAA")];
+    let mut items = vec![responses::reasoning(THOUGHT, "gAAA")];
     if !text.is_empty() {
         items.push(responses::message(text));
     }
@@ -63,7 +67,8 @@ fn openai_chat((text, calls): &Said) -> ModelReply {
             "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]
         })
     };
-    let mut chunks = vec![chunk(json!({"role": "assistant", "content": text}), None)];
+    let thought = json!({"role": "assistant", "reasoning_content": THOUGHT});
+    let mut chunks = vec![chunk(thought, None), chunk(json!({"content": text}), None)];
     for (index, (name, args)) in calls.iter().enumerate() {
         // The arguments arrive in two pieces, as from a real service.
         let args = args.to_string();
@@ -137,7 +142,10 @@ fn essence(record: &Value, root: &str) -> Value {
         Some([only]) if only.get("text").is_some() => &only["text"],
         _ => &record["content"],
     };
-    let mut essence = json!([record["type"], content, calls]);
+    let thoughts = record["thoughts"].as_array().into_iter().flatten();
+    let thoughts: Vec<Value> =
+        thoughts.map(|thought| json!([thought["subject"], thought["description"]])).collect();
+    let mut essence = json!([record["type"], content, calls, thoughts]);
     forget_the_run(&mut essence, root);
     essence
 }
@@ -193,7 +201,7 @@ fn all_dialects_lead_to_the_same_state() {
     let of_google = run(&google, super::stage::MODEL, "");
     assert_eq!(of_google.files, ["broken\n", "broken\n"]);
     assert_eq!(of_google.answer, "It is mended.");
-    assert_eq!(of_google.tools["totalCalls"], 4);
+    assert_eq!(of_google.tools["totalCalls"], 5);
     assert_eq!(of_google.tools["totalFail"], 1);
     let (of_chat, chat) = run_openai("", CHAT, openai_chat);
     assert_eq!(of_google, of_chat);
@@ -202,13 +210,19 @@ fn all_dialects_lead_to_the_same_state() {
     let (of_anthropic, messages) = run_anthropic();
     assert_eq!(of_google, of_anthropic);
 
-    // All models received the picture.
-    let first = google.requests()[0].body.to_string();
-    assert!(first.contains(r#""mimeType":"image/png""#), "{first}");
-    for (requests, key) in [(&chat, "url"), (&responses, "image_url")] {
-        assert_eq!(requests.len(), 4);
-        let first = requests[0].to_string();
-        assert!(first.contains(&format!(r#""{key}":"data:image/png;base64,"#)), "{first}");
+    // All models received the picture of the prompt, and then also that of the tool.
+    let google: Vec<Value> = google.requests().into_iter().map(|request| request.body).collect();
+    let messages: Vec<Value> = messages.into_iter().map(|request| request.body).collect();
+    let mut answers = of_google.records.iter().filter(|record| record[0] == "gemini");
+    assert!(answers.all(|record| record[3] == json!([["Plan", "Think."]])), "{of_google:?}");
+    for (requests, picture) in [
+        (&google, r#""mimeType":"image/png""#),
+        (&chat, r#""url":"data:image/png;base64,"#),
+        (&responses, r#""image_url":"data:image/png;base64,"#),
+        (&messages, r#""media_type":"image/png""#),
+    ] {
+        let pictures = |request: &Value| request.to_string().matches(picture).count();
+        assert_eq!(requests.iter().map(pictures).collect::<Vec<_>>(), [1, 2, 2, 2], "{picture}");
     }
     // Reasoning goes back each time, before what it led to.
     let kinds = |request: &Value| -> Vec<String> {
@@ -217,15 +231,12 @@ fn all_dialects_lead_to_the_same_state() {
     };
     let last = kinds(&responses[3]).join(" ");
     let call = "reasoning function_call function_call_output";
-    let first =
-        "reasoning message function_call function_call function_call_output function_call_output";
+    let (calls, outputs) = (["function_call"; 3].join(" "), ["function_call_output"; 3].join(" "));
+    let first = format!("reasoning message {calls} {outputs}");
     assert!(last.ends_with(&format!("{first} {call} {call}")), "{last}");
 
-    assert_eq!(messages.len(), 4);
-    let first = messages[0].body.to_string();
-    assert!(first.contains(r#""media_type":"image/png""#), "{first}");
-    let breakpoints = |request: &CapturedRequest| {
-        request.body.to_string().matches(r#""cache_control":{"type":"ephemeral"}"#).count()
+    let breakpoints = |request: &Value| {
+        request.to_string().matches(r#""cache_control":{"type":"ephemeral"}"#).count()
     };
     let breakpoints: Vec<usize> = messages.iter().map(breakpoints).collect();
     assert_eq!(breakpoints, [3, 4, 4, 4]);
@@ -307,4 +318,57 @@ fn a_conversation_moves_between_dialects_in_the_middle() {
         // What the tool has read is there in each dialect.
         assert_eq!(seen, (answer.to_owned(), has_reasoning, true), "{model} {wire}");
     }
+}
+
+#[test]
+fn a_conversation_with_pictures_and_thoughts_moves_between_three_vendors() {
+    let stage = Stage::new();
+    stage.home.project_file("a.png", PICTURE);
+    let picture = json!({"file_path": "a.png"});
+    // Gemini signs the call, and Claude the thought.
+    let call = reply().thought(THOUGHT).call("read_file", picture.clone());
+    stage.server.stream(call.signature("b2YgR2VtaW5p")).stream(reply().text("Gemini saw it."));
+    let thought = reply().thought(THOUGHT).signature("b2YgQ2xhdWRl");
+    stage.server.message(thought.call("read_file", picture.clone()));
+    stage.server.message(reply().text("Claude saw it."));
+    let call = responses::call("c1", "read_file", &picture);
+    let replies = [
+        responses::turn(&[responses::reasoning(THOUGHT, "b2YgR1BU"), call]),
+        responses::turn(&[responses::message("GPT saw it.")]),
+        responses::turn(&[responses::message("GPT again.")]),
+    ];
+    let replies: Mutex<VecDeque<ModelReply>> = Mutex::new(replies.into());
+    stage.server.route(RESPONSES, move |_| replies.lock().unwrap().pop_front().unwrap());
+    stage.server.stream(reply().text("Gemini again."));
+    stage.server.message(reply().text("Claude again."));
+
+    let (gemini, claude, gpt) = (super::stage::MODEL, "anthropic/claude-opus-4-8", "openai/gpt-5");
+    let signatures = ["b2YgR2VtaW5p", "b2YgQ2xhdWRl", "b2YgR1BU"];
+    let mut said = Vec::new();
+    for (model, answer, pictures, signature) in [
+        (gemini, "Gemini saw it.", 1, 0),
+        (claude, "Claude saw it.", 2, 1),
+        (gpt, "GPT saw it.", 3, 2),
+        (gemini, "Gemini again.", 3, 0),
+        (claude, "Claude again.", 3, 1),
+        (gpt, "GPT again.", 3, 2),
+    ] {
+        let program = stage.program().env("OPENAI_API_KEY", "sk-test");
+        let program = program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()));
+        let program = program.env("OPENAI_WIRE_API", "responses");
+        let program = program.env("ANTHROPIC_API_KEY", "sk-ant-test");
+        let program = program.env("ANTHROPIC_BASE_URL", stage.server.url());
+        let resumed: &[&str] = if said.is_empty() { &[] } else { &["--resume", "latest"] };
+        let run = program.args(["-m", model, "-p", "look at it"]).args(resumed).run();
+        run.assert_code(0);
+        assert_eq!(run.stdout_text().trim_end(), answer);
+        let body = stage.server.last_request().body.to_string();
+        // Every model has the pictures and the answers of the others, and only its own thoughts.
+        assert_eq!(body.matches("iVBORw0KGgo").count(), pictures, "{model}: {body}");
+        assert!(said.iter().all(|answer| body.contains(answer)), "{model}: {body}");
+        let sent: Vec<bool> = signatures.iter().map(|one| body.contains(one)).collect();
+        assert_eq!(sent, [signature == 0, signature == 1, signature == 2], "{model}: {body}");
+        said.push(answer);
+    }
+    stage.server.assert_all_valid();
 }
