@@ -161,8 +161,9 @@ impl Extension {
         missing.map(|setting| setting.declaration.name.as_str()).collect()
     }
 
-    /// Gives what the user has decided about this extension to its successor, which has another name
-    /// or origin: where it is enabled, and the secret values of its settings. Blocks the thread.
+    /// Gives what the user has decided about this extension to its successor, which has another
+    /// name or origin: where it is enabled, and the secret values of its settings. Blocks the
+    /// thread.
     ///
     /// # Errors
     /// The reason why not everything was given over.

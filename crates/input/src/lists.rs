@@ -1,4 +1,5 @@
-//! Lists that the user opens. What they show is read, and changed, while the conversation continues.
+//! Lists that the user opens. What they show is read, and changed, while the conversation
+//! continues.
 
 use std::sync::Arc;
 

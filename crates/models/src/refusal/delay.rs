@@ -20,8 +20,8 @@ pub(crate) fn with_delay(mut refusal: Refusal, header: Option<Duration>) -> Refu
     refusal
 }
 
-/// Returns the delay after `try again in`: `20s`, `1.5s`, `800ms`, `7m12s`, `1h0m3s`, `5 seconds` or
-/// `1 minute`.
+/// Returns the delay after `try again in`: `20s`, `1.5s`, `800ms`, `7m12s`, `1h0m3s`, `5 seconds`
+/// or `1 minute`.
 fn try_again_in(message: &str) -> Option<Duration> {
     let lower = message.to_ascii_lowercase();
     let (_, rest) = lower.split_once("try again in ")?;

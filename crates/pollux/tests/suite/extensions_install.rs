@@ -214,14 +214,14 @@ fn with_repositories(stage: &Stage, origins: &[(&Path, &str)], arguments: &[&str
     let mut run = stage.alone().args(["extensions"]).args(arguments).stdin("y\n");
     for (number, (origin, address)) in origins.iter().enumerate() {
         run = run
-            .env(&format!("GIT_CONFIG_KEY_{number}"), format!("url.{}.insteadOf", origin.display()))
-            .env(&format!("GIT_CONFIG_VALUE_{number}"), *address);
+            .env(format!("GIT_CONFIG_KEY_{number}"), format!("url.{}.insteadOf", origin.display()))
+            .env(format!("GIT_CONFIG_VALUE_{number}"), *address);
     }
     let last = origins.len();
     run = run
         .env("GIT_CONFIG_COUNT", (last + 1).to_string())
-        .env(&format!("GIT_CONFIG_KEY_{last}"), "protocol.file.allow")
-        .env(&format!("GIT_CONFIG_VALUE_{last}"), "always");
+        .env(format!("GIT_CONFIG_KEY_{last}"), "protocol.file.allow")
+        .env(format!("GIT_CONFIG_VALUE_{last}"), "always");
     let run = run.run();
     run.assert_code(0);
     run.stderr_text() + &run.stdout_text()
