@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use pollux_fs::Access;
 use pollux_protocol::{
     AgentHandle, ApprovalMode, BackgroundCommand, Completions, Live, ModelListing, Models, Part,
-    PromptSource, RunningSession, SessionEntry, SessionFacts, SessionFailure, SessionPreview,
-    SessionsError, SettingEntry, SettingValues, TranscriptFrom, TranscriptPage,
+    PromptSource, RunningSession, ServerListing, SessionEntry, SessionFacts, SessionFailure,
+    SessionPreview, SessionsError, SettingEntry, SettingValues, TranscriptFrom, TranscriptPage,
 };
 use pollux_session::{PromptLog, SessionLog, SessionStore, recent_prompts};
 
@@ -20,6 +20,7 @@ use crate::commands::settings;
 use crate::host::blocking;
 use crate::prepared::listed;
 use crate::references::{Expander, PathCompleter, PathIndex};
+use crate::servers::server_listing;
 use crate::setting_entries::setting_entries;
 use crate::setup::{Setup, approval};
 use crate::state::SessionState;
@@ -106,6 +107,10 @@ impl RunningSession for OpenSession {
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let expander = Expander::new(&self.setup, PromptSource::Linked).allowing(&allowed);
         Box::pin(async move { expander.expand(&links).await.map_err(SessionsError::from) })
+    }
+
+    fn servers(&self) -> Vec<ServerListing> {
+        self.state.servers.statuses().into_iter().map(server_listing).collect()
     }
 
     fn is_readable(&self, path: &Path) -> bool {

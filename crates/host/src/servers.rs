@@ -29,10 +29,12 @@ use sign_in::WaitingSignIns;
 pub use configured::{Configured, StartPermission};
 pub use enablement::Enablement;
 use instructions::Instructions;
+pub(crate) use listing::server_listing;
 
 mod configured;
 mod enablement;
 mod instructions;
+mod listing;
 mod sign_in;
 mod trial;
 
@@ -169,15 +171,14 @@ impl SessionServers {
         let configured = self.setup.configured_servers();
         let found = configured.into_iter().find(|one| Enablement::key(&one.name) == wanted);
         let Some(server) = found else { return Ok(false) };
-        if for_session {
-            let mut disabled = self.disabled();
-            if enabled {
-                disabled.remove(&wanted);
-            } else {
-                disabled.insert(wanted);
-            }
-        } else {
+        if !for_session {
             Enablement::at(&self.setup.places).set(name, enabled)?;
+        }
+        if enabled {
+            // A server that is enabled for good must not stay disabled in this session.
+            self.disabled().remove(&wanted);
+        } else if for_session {
+            self.disabled().insert(wanted);
         }
         if let Some(servers) = self.servers.get() {
             let again = self.setup.configured_servers();

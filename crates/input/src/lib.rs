@@ -67,7 +67,7 @@ pub use pollux_fs::memory_in_use;
 pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_words};
 pub use resumed::{LastMessages, resumed_lines, resumed_state_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
-pub use shortcuts::ShortcutsCommand;
+pub use shortcuts::{ShortcutsCommand, listed_keys};
 pub use survey::{Survey, SurveyStep};
 pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};
 pub use terminal_kind::{ColourDepth, Multiplexer, TerminalKind};

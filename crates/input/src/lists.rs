@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use pollux_protocol::{
-    ModelListing, RunningSession, SessionEntry, SessionPreview, SessionRequest, Sessions,
-    SessionsError, SettingEntry, Severity,
+    ModelListing, RunningSession, ServerListing, SessionEntry, SessionPreview, SessionRequest,
+    Sessions, SessionsError, SettingEntry, Severity,
 };
 
 /// Request of a list.
@@ -22,6 +22,8 @@ pub enum ListRequest {
     Models,
     /// All settings with their sources.
     Settings,
+    /// The MCP servers.
+    Servers,
 }
 
 /// Answer to a request of a list.
@@ -35,6 +37,8 @@ pub enum ListAnswer {
     Models(Vec<ModelListing>),
     /// All settings with their sources.
     Settings(Vec<SettingEntry>),
+    /// The MCP servers, with their tools, prompts and resources.
+    Servers(Vec<ServerListing>),
 }
 
 /// Answer that is awaited, or the message why there is none.
@@ -64,6 +68,7 @@ impl OpenSession<'_> {
                 deleted.map_err(|error| error.to_string())?;
                 self.list().await
             }
+            ListRequest::Servers => Ok(ListAnswer::Servers(self.session.servers())),
             ListRequest::Models => Ok(ListAnswer::Models(self.session.models().await)),
             ListRequest::Settings => {
                 let entries = self.session.setting_entries().await;

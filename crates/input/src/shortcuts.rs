@@ -44,8 +44,8 @@ impl Command for ShortcutsCommand {
     }
 }
 
-/// Returns one line for each effect: its keys, and the effect.
-fn list(keys: &KeyMap) -> String {
+/// Returns the names of keys, and their effects, in the order in which they are listed.
+pub fn listed_keys(keys: &KeyMap) -> Vec<(String, &'static str)> {
     let keys = keys.listed().map(|(command, mut names)| {
         // Of the usual keys, further ones are variants of the first.
         if keys.changed(&command.press).is_none() {
@@ -55,7 +55,12 @@ fn list(keys: &KeyMap) -> String {
         (names, command.effect)
     });
     let signals = SIGNAL_KEYS.map(|(name, effect)| (name.to_owned(), effect));
-    let rows: Vec<(String, &str)> = keys.chain(signals).collect();
+    keys.chain(signals).collect()
+}
+
+/// Returns one line for each effect: its keys, and the effect.
+fn list(keys: &KeyMap) -> String {
+    let rows = listed_keys(keys);
     // The row with the most keys is wider than the column.
     let width = rows.iter().map(|(names, _)| names.len()).filter(|width| *width <= 24).max();
     let width = width.unwrap_or_default();

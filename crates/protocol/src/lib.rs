@@ -48,6 +48,7 @@ mod price;
 mod question;
 mod record;
 mod reference;
+mod server_listing;
 mod sessions;
 mod sessions_error;
 mod setting_entry;
@@ -119,6 +120,7 @@ pub use question::{
 };
 pub use record::{CallRecord, MessageDisplay, MessageRecord, Record};
 pub use reference::{escaped_path, unescaped_path};
+pub use server_listing::{ServerItem, ServerItemKind, ServerListing, ServerStanding};
 pub use sessions::{
     BackgroundCommand, Completions, PreparedSession, PromptSource, ResumedState, RunningSession,
     SessionEntry, SessionFacts, SessionPreview, SessionRequest, SessionStart, Sessions,

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     AgentHandle, ApprovalMode, CommandSet, Files, Live, LocalFiles, ModelListing, Notices,
-    Observer, Operator, Part, SessionsError, SettingEntry, SettingValues, Severity, Todo,
-    TranscriptFrom, TranscriptPage,
+    Observer, Operator, Part, ServerListing, SessionsError, SettingEntry, SettingValues, Severity,
+    Todo, TranscriptFrom, TranscriptPage,
 };
 
 /// Completions of a text that is being typed.
@@ -197,6 +197,9 @@ pub trait RunningSession: Send + Sync {
     /// Returns the models that can be requested, as far as known without asking their vendors.
     /// Model servers on this machine are asked, which may take a second.
     fn models(&self) -> BoxFuture<'static, Vec<ModelListing>>;
+
+    /// Returns the MCP servers with their states, tools, prompts and resources, as they are now.
+    fn servers(&self) -> Vec<ServerListing>;
 
     /// Checks that settings and trust allow an approval mode. A frontend calls it before it sends
     /// [`crate::Op::SetMode`].

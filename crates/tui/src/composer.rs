@@ -1,6 +1,7 @@
 //! The input: the prompt that the user writes, with its pasted texts and completions.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_input::{
@@ -116,6 +117,11 @@ impl<'a> Composer<'a> {
     /// Returns true during a search in the history.
     fn is_searching(&self) -> bool {
         self.editor.search_label().is_some()
+    }
+
+    /// Returns the commands of the session.
+    pub(crate) fn commands(&self) -> Arc<CommandSet> {
+        self.commands.get()
     }
 
     /// Returns the prompt with its pasted texts.

@@ -1,19 +1,24 @@
-//! Lists that the user opens in place of the input: themes, settings, models, sessions. Pure.
+//! Lists that the user opens in place of the input: themes, settings, models, sessions, servers,
+//! help. Pure.
 
 use pollux_input::{KeyPress, ListAnswer, ListRequest};
 
 use crate::surface::Frame;
 use crate::theme::Theme;
 
+mod help;
 mod layout;
 mod list;
 mod models;
 mod sample;
+mod servers;
 mod sessions;
 mod settings;
 mod themes;
 
+pub(crate) use help::HelpPicker;
 pub(crate) use models::ModelPicker;
+pub(crate) use servers::ServersPicker;
 pub(crate) use sessions::SessionPicker;
 pub(crate) use settings::SettingsPicker;
 pub(crate) use themes::ThemePicker;
@@ -24,6 +29,8 @@ pub(crate) enum Picker {
     Sessions(SessionPicker),
     Models(ModelPicker),
     Settings(Box<SettingsPicker>),
+    Servers(ServersPicker),
+    Help(HelpPicker),
 }
 
 /// Effect of a key.
@@ -37,6 +44,8 @@ pub(crate) enum PickerStep {
     Run(String),
     /// The list stays, and a command runs.
     Do(String),
+    /// The list closes, and a text is inserted into the input.
+    Insert(String),
 }
 
 /// Settings file that a change is stored in.
@@ -81,6 +90,8 @@ impl Picker {
             Self::Sessions(picker) => picker.press(key),
             Self::Models(picker) => picker.press(key),
             Self::Settings(picker) => picker.press(key),
+            Self::Servers(picker) => picker.press(key),
+            Self::Help(picker) => picker.press(key),
         }
     }
 
@@ -91,6 +102,8 @@ impl Picker {
             Self::Sessions(picker) => picker.frame(cells, height),
             Self::Models(picker) => picker.frame(cells, height),
             Self::Settings(picker) => picker.frame(cells, height),
+            Self::Servers(picker) => picker.frame(cells, height),
+            Self::Help(picker) => picker.frame(cells, height),
         }
     }
 
@@ -98,34 +111,38 @@ impl Picker {
     pub(crate) fn previewed(&self) -> Option<&Theme> {
         match self {
             Self::Themes(picker) => picker.selected(),
-            Self::Sessions(_) | Self::Models(_) | Self::Settings(_) => None,
+            _ => None,
         }
     }
 
     /// Returns what the list needs next.
     pub(crate) fn wanted(&mut self) -> Option<ListRequest> {
         match self {
-            Self::Themes(_) => None,
+            Self::Themes(_) | Self::Help(_) => None,
             Self::Sessions(picker) => picker.wanted(),
             Self::Models(picker) => picker.wanted(),
             Self::Settings(picker) => picker.wanted(),
+            Self::Servers(picker) => picker.wanted(),
         }
     }
 
-    /// Notes the end of a command, or a change of settings.
+    /// Notes the end of a command, or a change of settings or servers.
     pub(crate) fn changed(&mut self) {
-        if let Self::Settings(picker) = self {
-            picker.changed();
+        match self {
+            Self::Settings(picker) => picker.changed(),
+            Self::Servers(picker) => picker.changed(),
+            _ => {}
         }
     }
 
     /// Takes the answer to the last request, or the message why there is none.
     pub(crate) fn take(&mut self, answer: Result<ListAnswer, String>) {
         match self {
-            Self::Themes(_) => {}
+            Self::Themes(_) | Self::Help(_) => {}
             Self::Sessions(picker) => picker.take(answer),
             Self::Models(picker) => picker.take(answer),
             Self::Settings(picker) => picker.take(answer),
+            Self::Servers(picker) => picker.take(answer),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::mcp::{calls, connected, stage_with};
 use super::mcp_server::{ScriptServer, branch, introduction};
+use super::screen::{PLACEHOLDER, Talk};
 use super::stage::{SOON, Stage};
 
 /// Creates a stage with a server that has two resources, two prompts and instructions.
@@ -297,4 +298,30 @@ fn changed_lists_are_read_again() {
         SOON,
     );
     leave(terminal);
+}
+
+#[test]
+fn the_screen_lists_servers_with_what_they_offer() {
+    let talk = Talk::of(stage());
+    talk.line("/mcp");
+    talk.wait("> notes  ready \u{b7} 1 tool \u{b7} 2 prompts \u{b7} 2 resources\n");
+    talk.wait("resource  notes:note://one");
+    talk.terminal.send("note://one");
+    talk.wait("\n>   resource  notes:note://one  The first.\n\n  The first.\n");
+    talk.wait("1 of 1 \u{b7} Enter inserts it \u{b7} Esc");
+    talk.enter();
+    talk.wait("> @notes:note://one");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait(PLACEHOLDER);
+    talk.line("/mcp disable notes --session");
+    talk.wait("MCP server 'notes' disabled for this session.");
+    talk.idle();
+    talk.line("/mcp");
+    talk.wait("> notes  disabled");
+    talk.wait("Enter enables it");
+    talk.enter();
+    talk.wait("> notes  ready");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait(PLACEHOLDER);
+    talk.end();
 }

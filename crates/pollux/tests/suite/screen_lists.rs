@@ -133,3 +133,25 @@ fn earlier_prompts_are_listed_while_they_are_searched() {
     assert_eq!(talk.stage.requests().len(), 4);
     talk.end();
 }
+
+#[test]
+fn the_help_lists_commands_and_keys() {
+    let talk = Talk::with([]);
+    talk.line("/help");
+    talk.wait("> Help\nsearch:\nInput\n> @PATH ");
+    talk.wait("\n\nCommands\n  /about ");
+    talk.terminal.send("earlier prompts");
+    talk.wait("Keys\n> Ctrl-R  searches earlier prompts\n");
+    talk.terminal.send_key(Key::Ctrl('u'));
+    talk.terminal.send("compre");
+    talk.wait("\n> /compress ");
+    talk.wait(" [undo]");
+    talk.wait("1 of 1 \u{b7} Enter inserts \u{b7} Esc");
+    talk.enter();
+    talk.wait("\n> /compress\nask before changes");
+    talk.terminal.send("undo");
+    talk.wait("> /compress undo");
+    talk.terminal.send_key(Key::Ctrl('c'));
+    talk.wait(PLACEHOLDER);
+    talk.end();
+}

@@ -4,7 +4,9 @@ use pollux_input::{ListAnswer, ListRead, ReadList};
 use pollux_protocol::Event;
 
 use super::View;
-use crate::picker::{ModelPicker, Picker, SessionPicker, SettingsPicker};
+use crate::picker::{
+    HelpPicker, ModelPicker, Picker, ServersPicker, SessionPicker, SettingsPicker,
+};
 
 /// The access to what lists show.
 pub(super) struct Listing<'a> {
@@ -40,6 +42,11 @@ impl View<'_> {
                 self.show_list(Picker::Models(picker));
             }
             "/settings" => self.show_list(Picker::Settings(Box::new(SettingsPicker::new()))),
+            "/mcp" => self.show_list(Picker::Servers(ServersPicker::new())),
+            "/help" | "/?" => {
+                let picker = HelpPicker::new(&self.composer.commands(), &self.keyboard.keys);
+                self.show_list(Picker::Help(picker));
+            }
             _ => return false,
         }
         true
@@ -62,7 +69,13 @@ impl View<'_> {
 
     /// Reads the open list again if an event may have changed its entries.
     pub(super) fn tell_list(&mut self, event: &Event) {
-        let may_change = matches!(event, Event::SettingsChanged { .. } | Event::CommandEnded(_));
+        let may_change = matches!(
+            event,
+            Event::SettingsChanged { .. }
+                | Event::CommandEnded(_)
+                | Event::ToolsChanged
+                | Event::CommandsChanged
+        );
         if let Some(picker) = self.picker.as_mut().filter(|_| may_change) {
             picker.changed();
             self.read_list();

@@ -70,6 +70,11 @@ impl View<'_> {
                 self.close_picker();
                 self.take_line(line.clone(), &line);
             }
+            PickerStep::Insert(text) => {
+                self.close_picker();
+                let step = self.composer.paste(&text);
+                self.take_step(step, None);
+            }
         }
         true
     }

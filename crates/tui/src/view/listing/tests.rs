@@ -31,6 +31,7 @@ pub(crate) fn answer(request: ListRequest) -> Result<ListAnswer, String> {
             Ok(ListAnswer::Sessions(vec![session("s", 2)]))
         }
         ListRequest::Models => Ok(ListAnswer::Models(Vec::new())),
+        ListRequest::Servers => Ok(ListAnswer::Servers(Vec::new())),
         ListRequest::Settings => Ok(ListAnswer::Settings(vec![vim_mode(false)])),
         ListRequest::Preview(session) => {
             let last_prompt = Some(format!("last of {}", session.id));
