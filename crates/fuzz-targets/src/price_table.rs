@@ -1,5 +1,5 @@
-//! A table of prices: any text is read or rejected with a place. A price that is found gives the
-//! same cost each time, and more tokens never cost less.
+//! A table of models: any text is read or rejected with a place. A price that is found gives the
+//! same cost each time, and more tokens never cost less. Properties are those of the table alone.
 
 use pollux_models::PriceTable;
 use pollux_protocol::Usage;
@@ -14,6 +14,9 @@ pub(crate) fn run(text: &str) {
     };
     let names = text.split('"').filter(|word| word.len() < 200);
     for name in names.chain(["gemini-2.5-pro-preview-05-06", "", "-", "*"]) {
+        let facts = table.facts(name);
+        assert_eq!(facts, table.facts(name));
+        assert!(!facts.adaptive_thinking && facts.context != Some(0), "{facts:?}");
         let Some(price) = table.find(name) else { continue };
         let usage = |prompt| Usage { prompt, candidates: 7, cached: 3, ..Usage::default() };
         for prompt in [0, 1, 200_000, u64::MAX - 1] {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use pollux_agent::Spending;
-use pollux_models::PriceBook;
+use pollux_models::{PriceBook, PricesError};
 use pollux_protocol::{Amounts, Ceilings, Limit, Money, Period, Prices, Resource};
 use pollux_session::{RecordedFigures, SpendingFile};
 
 use crate::setup::Setup;
 use pollux_protocol::SessionFailure;
 
-/// File with the user's own prices.
+/// File with the user's own table of models and prices.
 pub(crate) const PRICES: &str = "prices.json";
 /// File with the spending of the last days.
 const LEDGER: &str = "spending.json";
@@ -62,10 +62,7 @@ impl Setup {
                 )));
             }
             Err(error) => {
-                self.input
-                    .request
-                    .notices
-                    .warning(&format!("[WARNING] {error} The built-in prices are used."));
+                self.report_table(&error);
                 PriceBook::default()
             }
         };
@@ -87,6 +84,12 @@ impl Setup {
             prices: Some(Arc::new(prices)),
             ledger,
         })
+    }
+
+    /// Reports that the user's own table of models cannot be used.
+    pub(crate) fn report_table(&self, error: &PricesError) {
+        let text = format!("[WARNING] {error} The built-in table is used.");
+        self.input.request.notices.warning(&text);
     }
 
     fn ceilings(&self, period: Period) -> Result<Ceilings, SessionFailure> {

@@ -1,12 +1,13 @@
 //! List of models as text and as JSON.
 
-use pollux_protocol::{Abilities, ModelListing, Money, Price};
+use pollux_protocol::{Abilities, ListingOrigin, ModelListing, Money, Price};
 use serde_json::{Value, json};
 
 use crate::commands::{grouped, table_of};
 
 /// Headings. Prices are dollars for a million tokens.
-const HEADINGS: [&str; 7] = ["NAME", "CONTEXT", "OUTPUT", "TOOLS", "IMAGES", "$ IN", "$ OUT"];
+const HEADINGS: [&str; 8] =
+    ["NAME", "CONTEXT", "OUTPUT", "TOOLS", "IMAGES", "$ IN", "$ OUT", "FROM"];
 
 /// Text for a value that is not known.
 const UNKNOWN: &str = "-";
@@ -35,7 +36,17 @@ fn row(model: &ModelListing) -> Vec<String> {
         answer(vision, "no"),
         rate(|price| price.rates.input),
         rate(|price| price.rates.output),
+        origin(model.origin, crate::budget::PRICES).to_owned(),
     ]
+}
+
+/// Returns the name of the origin of an entry; `own` is the name of the user's table.
+fn origin(origin: ListingOrigin, own: &'static str) -> &'static str {
+    match origin {
+        ListingOrigin::BuiltIn => "built-in",
+        ListingOrigin::User => own,
+        ListingOrigin::Server => "server",
+    }
 }
 
 /// Returns the models as JSON: `{"models": [{"name", "vendor", "context", …}]}`. A value that is
@@ -50,6 +61,9 @@ pub fn model_json(models: &[ModelListing]) -> Value {
             "maxOutput": max_output,
             "tools": tools,
             "images": vision,
+            "released": model.dates.released,
+            "retires": model.dates.retires,
+            "origin": origin(model.origin, "user"),
             "price": model.price.map(|Price { rates, long }| json!({
                 "input": dollars(rates.input),
                 "cached": dollars(rates.cached),
@@ -75,7 +89,7 @@ fn dollars(rate: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{ModelLimits, Rates};
+    use pollux_protocol::{ModelDates, ModelLimits, Rates};
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -83,7 +97,9 @@ mod tests {
     fn listing(name: &str, abilities: Abilities, price: Option<Price>) -> ModelListing {
         let limits = ModelLimits { context: 1_048_576, ..ModelLimits::default() };
         let (name, vendor) = (name.to_owned(), "Vendor".to_owned());
-        ModelListing { name, vendor, limits, abilities, price }
+        let dates = ModelDates { retires: Some("2027-01-31".to_owned()), released: None };
+        let origin = ListingOrigin::User;
+        ModelListing { name, vendor, limits, abilities, price, dates, origin }
     }
 
     #[test]
@@ -99,15 +115,19 @@ mod tests {
         ];
         assert_eq!(
             model_table(&models),
-            "NAME       CONTEXT  OUTPUT    TOOLS  IMAGES  $ IN  $ OUT\n\
-             a/known  1,048,576  65,536  in text     yes  1.25     10\n\
-             b        1,048,576       -        -       -     -      -\n\
-             local/c  1,048,576       -        -       -     0      0"
+            "NAME       CONTEXT  OUTPUT    TOOLS  IMAGES  $ IN  $ OUT         FROM\n\
+             a/known  1,048,576  65,536  in text     yes  1.25     10  prices.json\n\
+             b        1,048,576       -        -       -     -      -  prices.json\n\
+             local/c  1,048,576       -        -       -     0      0  prices.json"
         );
         let json = model_json(&models);
         assert_eq!(json["models"][0]["price"]["cached"], 0.125);
         assert_eq!(json["models"][0]["tools"], false);
         assert_eq!(json["models"][1]["price"], Value::Null);
         assert_eq!(json["models"][1]["maxOutput"], Value::Null);
+        assert_eq!(
+            (&json["models"][0]["origin"], &json["models"][0]["retires"]),
+            (&json!("user"), &json!("2027-01-31"))
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pollux_agent::{FallbackMode, FallbackOptions, RoutingOptions};
 use pollux_config::{Loaded, Places, Settings, names as variables};
 use pollux_models::local::{self, LocalServer};
-use pollux_models::{ModelsOptions, Probe};
+use pollux_models::{ModelsOptions, PriceBook, Probe};
 use pollux_net::RequestTrace;
 use pollux_protocol::{ModelListing, Models, SessionFailure, SessionRequest};
 
@@ -48,7 +48,11 @@ impl Setup {
     /// Returns the models that are available with the present credentials, and those of servers on
     /// this machine.
     pub async fn available_models(&self) -> Vec<ModelListing> {
-        pollux_models::list(&self.models_options()).await
+        let options = self.models_options();
+        if let Some(Err(error)) = options.prices.as_deref().map(PriceBook::load) {
+            self.report_table(&error);
+        }
+        pollux_models::list(&options).await
     }
 
     /// Tests the connection to the service that a run would use; `None` if there is none.

@@ -12,7 +12,6 @@ use crate::configs::ModelConfigs;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
-use crate::prices::PriceBook;
 use crate::probe::{self, Probe};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
@@ -45,7 +44,7 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
     let record =
         options.record.as_ref().map(|path| ResponseRecorder::open(&options.cwd.join(path)));
     let recorder = record.transpose()?.map(Arc::new);
-    Ok(Arc::new(ModelList::new(source, configs, recorder, options.prices.clone())))
+    Ok(Arc::new(ModelList::new(source, configs, recorder)))
 }
 
 /// Returns the models that are available with the present credentials, and those of servers on this
@@ -53,9 +52,7 @@ pub fn assemble(options: &ModelsOptions) -> Result<Arc<dyn Models>, ModelError> 
 pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
     let configs = Arc::new(ModelConfigs::of(&options.settings));
     let services = Services::new(Wiring::new(options), configs, sign_in(options));
-    // An unreadable table is reported when a money limit needs it.
-    let own = options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
-    services.list(&own.unwrap_or_default()).await
+    services.list().await
 }
 
 /// True if the configuration does not determine a vendor: no sign-in is chosen, no key is set, and

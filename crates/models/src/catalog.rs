@@ -4,13 +4,14 @@
 //! its models, and its deviations from the dialect. A new vendor needs a file and an entry here.
 //! Limits are those on the vendors' model pages; a model that is not listed counts as unknown.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 use pollux_protocol::{ModelError, ModelErrorKind, spelling};
 use serde::Deserialize;
 
 use crate::names;
+use crate::prices::PriceBook;
 
 /// Assumed context size, in tokens, of a model whose real context size is unknown.
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
@@ -128,6 +129,9 @@ pub struct Vendor {
     /// Deviations of the vendor from its dialect.
     #[serde(default)]
     pub quirks: Quirks,
+    /// The user's own table of models; empty in the catalog.
+    #[serde(skip)]
+    pub own: Arc<PriceBook>,
 }
 
 /// Family of models, whoever serves them.
@@ -190,6 +194,20 @@ pub struct ModelFacts {
     /// True if the model can decide itself how much it thinks, and is asked to.
     #[serde(default)]
     pub adaptive_thinking: bool,
+}
+
+impl ModelFacts {
+    /// Returns these properties, completed by others where they are unknown.
+    pub(crate) fn or(self, others: Self) -> Self {
+        Self {
+            context: self.context.or(others.context),
+            max_output: self.max_output.or(others.max_output),
+            tools: self.tools.or(others.tools),
+            vision: self.vision.or(others.vision),
+            reasoning: self.reasoning.or(others.reasoning),
+            adaptive_thinking: self.adaptive_thinking || others.adaptive_thinking,
+        }
+    }
 }
 
 /// Deviations of a vendor from its dialect.
@@ -292,10 +310,16 @@ impl Vendor {
         if self.id == GEMINI { model.to_owned() } else { format!("{}/{model}", self.id) }
     }
 
-    /// Returns the known properties of a model; the default for an unknown model.
+    /// Returns the known properties of a model; the default for an unknown model. Those in the
+    /// user's own table take precedence.
     pub fn facts(&self, model: &str) -> ModelFacts {
         let known = self.models.iter().find(|(pattern, _)| matches(pattern, model));
-        known.map(|(_, facts)| *facts).unwrap_or_default()
+        self.own_facts(model).or(known.map(|(_, facts)| *facts).unwrap_or_default())
+    }
+
+    /// Returns the properties of a model in the user's own table.
+    pub(crate) fn own_facts(&self, model: &str) -> ModelFacts {
+        self.own.facts(self.price_list(), model)
     }
 
     /// Returns the name of the model that a name stands for.

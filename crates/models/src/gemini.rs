@@ -48,7 +48,9 @@ impl DialectClient for GeminiClient {
     /// Returns the model. Its configuration is looked up by the name itself.
     fn model(&self, name: &str, alias: Option<&str>) -> Result<BuiltModel, ModelError> {
         let model = Arc::new(GeminiModel::new(Arc::clone(&self.0), alias.unwrap_or(name))?);
-        let (limits, family) = (names::limits(model.name()), names::family(model.name()));
+        let (mut limits, family) = (names::limits(model.name()), names::family(model.name()));
+        let own = self.0.connection.vendor.own_facts(model.name());
+        limits.context = own.context.unwrap_or(limits.context);
         Ok(BuiltModel { model, limits, family, is_first_listed: false })
     }
 

@@ -1,7 +1,6 @@
 //! Models of a run, and the choice of the model for the next request.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -14,7 +13,6 @@ use crate::catalog;
 use crate::configs::{ModelConfigs, Purpose};
 use crate::dialect::BuiltModel;
 use crate::names;
-use crate::prices::PriceBook;
 use crate::record::{RecordingModel, ResponseRecorder};
 use crate::replay::{Replay, ReplayModel};
 use crate::route::{self, Defaults, route};
@@ -34,8 +32,6 @@ pub(crate) struct ModelList {
     source: Source,
     configs: Arc<ModelConfigs>,
     recorder: Option<Arc<ResponseRecorder>>,
-    /// File with the user's own prices.
-    prices: Option<PathBuf>,
     models: Mutex<HashMap<String, BuiltModel>>,
 }
 
@@ -44,9 +40,8 @@ impl ModelList {
         source: Source,
         configs: Arc<ModelConfigs>,
         recorder: Option<Arc<ResponseRecorder>>,
-        prices: Option<PathBuf>,
     ) -> Self {
-        Self { source, configs, recorder, prices, models: Mutex::default() }
+        Self { source, configs, recorder, models: Mutex::default() }
     }
 
     async fn find(&self, requested: &str) -> Result<BuiltModel, ModelError> {
@@ -162,9 +157,7 @@ impl Models for ModelList {
     /// Returns the list of models. A recording has no list: it responds under every name.
     async fn list(&self) -> Vec<ModelListing> {
         let Source::Services(services, _) = &self.source else { return Vec::new() };
-        // An unreadable table is reported when a money limit needs it.
-        let own = self.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
-        services.list(&own.unwrap_or_default()).await
+        services.list().await
     }
 }
 

@@ -27,7 +27,7 @@ pub struct ModelsOptions {
     pub record: Option<PathBuf>,
     /// Folder that requests and responses are recorded in (`--record-wire`).
     pub record_wire: Option<PathBuf>,
-    /// File with the user's own prices, for the list of models.
+    /// File with the user's own table of models, with their prices.
     pub prices: Option<PathBuf>,
     /// Model at startup, as requested by the user; part of the `User-Agent`.
     pub startup_model: String,

@@ -1,18 +1,23 @@
 //! Prices of models: a dated table that comes with the program, and the user's own table, which
-//! takes precedence.
+//! takes precedence and may also have the other properties of models.
 //!
 //! Prices are US dollars for a million tokens. A model is named as for `--model`: without a vendor
 //! for the Gemini API, `VENDOR/NAME` for all others. A name also matches its versions
-//! (`gpt-4o-2024-08-06`), and a name that ends in `*` matches all names with that prefix. A model
-//! that is in no table has no price: prices are never guessed.
+//! (`gpt-4o-2024-08-06`), and a name that ends in `*` matches all names with that prefix. A property
+//! that no matching entry has is unknown: nothing is guessed.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use pollux_protocol::{Money, Price, Prices, Rates};
+use jiff::civil::Date;
+use pollux_protocol::{ListingOrigin, ModelDates, Money, Price, Prices, Rates};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+
+use crate::catalog::ModelFacts;
 
 #[cfg(test)]
 mod tests;
@@ -28,15 +33,15 @@ pub(crate) const LOCAL: &str = "local";
 
 /// Error for a user's table that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Cannot read the prices in {path}: {message}.")]
+#[error("Cannot read the table of models in {path}: {message}.")]
 pub struct PricesError {
     /// Path of the file.
     pub path: String,
-    /// Description of the problem, with line and column if available.
+    /// Description of the problem, with key, line and column if available.
     pub message: String,
 }
 
-/// Table of prices.
+/// Table of prices and other properties of models.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceTable {
@@ -46,21 +51,44 @@ pub struct PriceTable {
     models: HashMap<String, Entry>,
 }
 
-/// Entry of a model: dollars for a million tokens in the file, stored as fractions of a dollar for
-/// one token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Entry of a model, or of all models whose names match.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "WireEntry")]
 struct Entry {
-    #[serde(deserialize_with = "rate")]
-    input: u64,
+    price: Option<Price>,
+    facts: ModelFacts,
+    dates: ModelDates,
+}
+
+/// Entry as in the file. Prices are dollars for a million tokens there, and fractions of a dollar
+/// for one token here.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireEntry {
+    #[serde(default, deserialize_with = "some_rate")]
+    input: Option<u64>,
     #[serde(default, deserialize_with = "some_rate")]
     cached: Option<u64>,
     #[serde(default, deserialize_with = "some_rate")]
     cache_write: Option<u64>,
-    #[serde(deserialize_with = "rate")]
-    output: u64,
+    #[serde(default, deserialize_with = "some_rate")]
+    output: Option<u64>,
     #[serde(default)]
     long: Option<Long>,
+    #[serde(default)]
+    context: Option<NonZeroU64>,
+    #[serde(default)]
+    max_output: Option<NonZeroU64>,
+    #[serde(default)]
+    tools: Option<bool>,
+    #[serde(default)]
+    vision: Option<bool>,
+    #[serde(default)]
+    reasoning: Option<bool>,
+    #[serde(default)]
+    released: Option<Date>,
+    #[serde(default)]
+    retires: Option<Date>,
 }
 
 /// Prices of requests with more tokens than `above`.
@@ -98,10 +126,17 @@ impl PriceTable {
     /// Parses a table.
     ///
     /// # Errors
-    /// A description of the problem, with line and column.
+    /// A description of the problem, with key, line and column.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        let mut json = serde_json::Deserializer::from_str(text);
+        let table = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let key = error.path().to_string();
+            // A single dot is the table itself.
+            if key == "." { error.inner().to_string() } else { format!("{key}: {}", error.inner()) }
+        })?;
+        json.end().map_err(|error| error.to_string())?;
+        Ok(table)
     }
 
     /// Returns the names in the table that are not patterns, sorted.
@@ -114,26 +149,51 @@ impl PriceTable {
 
     /// Returns the price of a model by its full name; versions and patterns are matched.
     pub fn find(&self, name: &str) -> Option<Price> {
-        let mut versionless = name;
-        loop {
-            if let Some(entry) = self.models.get(versionless) {
-                return Some(entry.price());
-            }
-            match without_version(versionless) {
-                Some(shorter) => versionless = shorter,
-                None => break,
-            }
-        }
+        self.entries(name).find_map(|entry| entry.price)
+    }
+
+    /// Returns the properties of a model by its full name, except its price. Each property is that
+    /// of the most specific entry that has it.
+    pub fn facts(&self, name: &str) -> ModelFacts {
+        self.entries(name).fold(ModelFacts::default(), |facts, entry| facts.or(entry.facts))
+    }
+
+    /// Returns the entries of a model by its full name, the most specific one first: that of the
+    /// name, those of the name without its version, and the patterns by their lengths.
+    fn entries<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entry> {
+        let names = std::iter::successors(Some(name), |name| without_version(name));
+        let named = names.filter_map(|name| self.models.get(name));
         let patterns = self.models.iter().filter_map(|(pattern, entry)| {
             let start = pattern.strip_suffix('*')?;
             name.starts_with(start).then_some((start.len(), entry))
         });
-        patterns.max_by_key(|(length, _)| *length).map(|(_, entry)| entry.price())
+        let mut patterns: Vec<(usize, &Entry)> = patterns.collect();
+        patterns.sort_unstable_by_key(|(length, _)| Reverse(*length));
+        named.chain(patterns.into_iter().map(|(_, entry)| entry))
     }
 }
 
-impl Entry {
-    fn price(&self) -> Price {
+impl TryFrom<WireEntry> for Entry {
+    type Error = &'static str;
+
+    fn try_from(wire: WireEntry) -> Result<Self, Self::Error> {
+        let facts = ModelFacts {
+            context: wire.context.map(NonZeroU64::get),
+            max_output: wire.max_output.map(NonZeroU64::get),
+            tools: wire.tools,
+            vision: wire.vision,
+            reasoning: wire.reasoning,
+            adaptive_thinking: false,
+        };
+        let date = |date: Option<Date>| date.map(|date| date.to_string());
+        let dates = ModelDates { released: date(wire.released), retires: date(wire.retires) };
+        Ok(Self { price: wire.price()?, facts, dates })
+    }
+}
+
+impl WireEntry {
+    /// Returns the price, if the entry has one.
+    fn price(&self) -> Result<Option<Price>, &'static str> {
         let rates = |input, cached: Option<u64>, cache_write: Option<u64>, output| Rates {
             input,
             cached: cached.unwrap_or(input),
@@ -143,9 +203,15 @@ impl Entry {
         let long = |long: Long| {
             (long.above, rates(long.input, long.cached, long.cache_write, long.output))
         };
-        Price {
-            rates: rates(self.input, self.cached, self.cache_write, self.output),
-            long: self.long.map(long),
+        match (self.input, self.output) {
+            (Some(input), Some(output)) => Ok(Some(Price {
+                rates: rates(input, self.cached, self.cache_write, output),
+                long: self.long.map(long),
+            })),
+            (None, None) if self.cached.or(self.cache_write).is_none() && self.long.is_none() => {
+                Ok(None)
+            }
+            _ => Err("a price needs `input` and `output`"),
         }
     }
 }
@@ -158,8 +224,8 @@ fn without_version(name: &str) -> Option<&str> {
     (is_number || matches!(last, "latest" | "preview" | "exp")).then_some(rest)
 }
 
-/// Prices of the user and prices that come with the program; those of the user take precedence.
-#[derive(Debug, Clone, Default)]
+/// Table of the user and table that comes with the program; that of the user takes precedence.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PriceBook {
     own: PriceTable,
 }
@@ -196,6 +262,37 @@ impl PriceBook {
         })
     }
 
+    /// Returns the full names in the user's table that are not patterns, sorted.
+    pub fn own_names(&self) -> Vec<&str> {
+        self.own.names()
+    }
+
+    /// Returns the properties of a vendor's model in the user's table.
+    pub(crate) fn facts(&self, vendor: &str, model: &str) -> ModelFacts {
+        self.own.facts(&full_name(vendor, model))
+    }
+
+    /// Returns the dates of a vendor's model in the user's table.
+    pub(crate) fn dates(&self, vendor: &str, model: &str) -> ModelDates {
+        let name = full_name(vendor, model);
+        let date = |date: fn(&ModelDates) -> &Option<String>| {
+            self.own.entries(&name).find_map(|entry| date(&entry.dates).clone())
+        };
+        ModelDates {
+            released: date(|dates| &dates.released),
+            retires: date(|dates| &dates.retires),
+        }
+    }
+
+    /// Returns the origin of what is known about a vendor's model.
+    pub(crate) fn origin(&self, vendor: &str, model: &str) -> ListingOrigin {
+        match self.own.entries(&full_name(vendor, model)).next() {
+            Some(_) => ListingOrigin::User,
+            None if vendor == LOCAL => ListingOrigin::Server,
+            None => ListingOrigin::BuiltIn,
+        }
+    }
+
     /// Returns the date of the prices that come with the program.
     pub fn as_of() -> &'static str {
         &built_in().as_of
@@ -209,10 +306,15 @@ fn built_in() -> &'static PriceTable {
     TABLE.get_or_init(|| PriceTable::parse(BUILT_IN).unwrap_or_default())
 }
 
+/// Returns the name of a model in the tables. An empty vendor means the Gemini API.
+fn full_name(vendor: &str, model: &str) -> String {
+    let model = model.trim_start_matches("models/");
+    if vendor.is_empty() { model.to_owned() } else { format!("{vendor}/{model}") }
+}
+
 impl Prices for PriceBook {
     fn price(&self, vendor: &str, model: &str) -> Option<Price> {
-        let model = model.trim_start_matches("models/");
-        let full = if vendor.is_empty() { model.to_owned() } else { format!("{vendor}/{model}") };
+        let full = full_name(vendor, model);
         if let Some(price) = self.own.find(&full) {
             return Some(price);
         }

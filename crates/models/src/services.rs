@@ -103,7 +103,8 @@ impl Services {
     }
 
     /// Returns the known models of all usable vendors and local servers.
-    pub(crate) async fn list(&self, prices: &PriceBook) -> Vec<ModelListing> {
+    pub(crate) async fn list(&self) -> Vec<ModelListing> {
+        let prices = &**self.wiring.own_models();
         let signed_in = |vendor: &&'static Vendor| {
             let route = Route::Vendor { id: &vendor.id, name: None, alias: None };
             !vendor.quirks.local
@@ -195,6 +196,11 @@ impl Services {
         if let Some(server) = &server {
             vendor.base_url = server.base_url();
         }
+        if server.is_some() || vendor.quirks.local {
+            // A server on this machine bills nothing.
+            vendor.price_list = Some(LOCAL.to_owned());
+        }
+        vendor.own = Arc::clone(self.wiring.own_models());
         if vendor.sign_in == SignIn::Vertex {
             vertex::place(&mut vendor, &self.sign_in);
         }
@@ -238,13 +244,12 @@ fn vendor_models(
     let names = known.chain(prices.names(billed)).chain(own);
     let names = names.filter(|name| !is_hidden(name) && seen.insert(*name));
     let listing = |name: &str| {
-        let facts = vendor.facts(name);
-        let limits = match vendor.family {
+        let facts = prices.facts(billed, name).or(vendor.facts(name));
+        let mut limits = match vendor.family {
             Family::Gemini => names::limits(name),
-            Family::Other => {
-                crate::openai::limits(facts.context.unwrap_or(catalog::UNKNOWN_CONTEXT))
-            }
+            Family::Other => crate::openai::limits(catalog::UNKNOWN_CONTEXT),
         };
+        limits.context = facts.context.unwrap_or(limits.context);
         ModelListing {
             name: vendor.full_name(name),
             vendor: vendor.name.clone(),
@@ -255,6 +260,8 @@ fn vendor_models(
                 max_output: facts.max_output,
             },
             price: prices.price(billed, name),
+            dates: prices.dates(billed, name),
+            origin: prices.origin(billed, name),
         }
     };
     names.map(listing).collect()
@@ -265,13 +272,22 @@ fn server_models(servers: &[LocalServer], prices: &PriceBook) -> Vec<ModelListin
     let listing = |(name, server, model): (String, &LocalServer, &LocalModel)| {
         let vendor = catalog::vendor(server.kind.vendor()).ok();
         let facts = vendor.map(|vendor| vendor.facts(&model.name)).unwrap_or_default();
-        let context = model.context.or(facts.context).unwrap_or(catalog::UNKNOWN_CONTEXT);
+        let own = prices.facts(LOCAL, &model.name);
+        let context = own.context.or(model.context).or(facts.context);
+        let context = context.unwrap_or(catalog::UNKNOWN_CONTEXT);
+        let facts = own.or(facts);
         ModelListing {
             name: format!("local/{name}"),
             vendor: server.kind.name().to_owned(),
             limits: crate::openai::limits(context),
-            abilities: Abilities { tools: facts.tools, vision: facts.vision, max_output: None },
+            abilities: Abilities {
+                tools: facts.tools,
+                vision: facts.vision,
+                max_output: own.max_output,
+            },
             price: prices.price(LOCAL, &model.name),
+            dates: prices.dates(LOCAL, &model.name),
+            origin: prices.origin(LOCAL, &model.name),
         }
     };
     local::selectable(servers).into_iter().map(listing).collect()

@@ -1,7 +1,8 @@
 //! Shared parts of the connections to all services of a run.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
 use pollux_config::{Environment, Settings, names as variables};
@@ -12,6 +13,7 @@ use url::Url;
 use crate::exchange::Exchange;
 use crate::names;
 use crate::options::ModelsOptions;
+use crate::prices::PriceBook;
 
 /// Maximum time that a server on this machine may take to read a prompt before its response begins.
 const LOCAL_PATIENCE: std::time::Duration = std::time::Duration::from_mins(10);
@@ -31,6 +33,9 @@ pub(crate) struct Wiring {
     recorder: Option<WireRecorder>,
     max_attempts: u32,
     retry_fetch_errors: bool,
+    /// File with the user's own table of models.
+    prices: Option<PathBuf>,
+    own: OnceLock<Arc<PriceBook>>,
 }
 
 impl Wiring {
@@ -58,7 +63,18 @@ impl Wiring {
             max_attempts: options.settings.max_attempts(),
             retry_fetch_errors: options.settings.boolean("general.retryFetchErrors"),
             environment,
+            prices: options.prices.clone(),
+            own: OnceLock::new(),
         }
+    }
+
+    /// Returns the user's own table of models, which is read on first use. An unreadable file
+    /// counts as empty: the session reports it.
+    pub(crate) fn own_models(&self) -> &Arc<PriceBook> {
+        self.own.get_or_init(|| {
+            let read = self.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
+            Arc::new(read.unwrap_or_default())
+        })
     }
 
     /// Returns the connection to a service. Requests to this machine use no proxy.

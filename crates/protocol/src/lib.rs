@@ -102,7 +102,7 @@ pub use hook::{
     ToolChoice, ToolErrorPayload, ToolMode, ToolResponsePayload,
 };
 pub use journal::{Journal, JournalError, Observer};
-pub use listing::{Abilities, ModelListing};
+pub use listing::{Abilities, ListingOrigin, ModelDates, ModelListing};
 pub use live::{Live, LiveWatch};
 pub use model::{
     Adjustments, Choice, ChunkStream, Citation, Classifier, FIRST_LISTED, FinishReason,

@@ -15,6 +15,31 @@ pub struct ModelListing {
     pub abilities: Abilities,
     /// Price, if known.
     pub price: Option<Price>,
+    /// Dates of the model.
+    pub dates: ModelDates,
+    /// Origin of this entry.
+    pub origin: ListingOrigin,
+}
+
+/// Origin of an entry in the list of models.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListingOrigin {
+    /// Tables that come with the program.
+    #[default]
+    BuiltIn,
+    /// The user's own table, at least in part.
+    User,
+    /// A server on this machine that has the model.
+    Server,
+}
+
+/// Dates of a model, `YYYY-MM-DD`, as far as known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelDates {
+    /// Day on which the vendor published the model.
+    pub released: Option<String>,
+    /// Day from which the vendor no longer serves the model.
+    pub retires: Option<String>,
 }
 
 /// Abilities of a model; `None` means unknown.

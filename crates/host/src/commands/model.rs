@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use pollux_config::{FileScope, names as variables};
-use pollux_models::ModelsOptions;
 use pollux_models::catalog::model_names;
+use pollux_models::{ModelsOptions, PriceBook};
 use pollux_protocol::{
     Command, CommandContext, CommandError, Op, QuestionChoice, QuestionOutcome, QuestionSubject,
     spelling,
@@ -35,11 +35,13 @@ impl Model {
     /// # Errors
     /// The message for a name that no model can have.
     fn check(&self, name: &str) -> Result<Option<String>, CommandError> {
-        let is_configured = self.configured.iter().any(|known| known == name);
-        if is_configured || model_names().any(|known| known == name) {
+        let table = self.options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
+        let own = table.iter().flat_map(PriceBook::own_names).map(str::to_owned);
+        let names = model_names().chain(self.configured.iter().cloned()).chain(own);
+        let names: Vec<String> = names.collect();
+        if names.iter().any(|known| known == name) {
             return Ok(None);
         }
-        let names: Vec<String> = model_names().chain(self.configured.iter().cloned()).collect();
         let meant = spelling::nearest(name, names.iter().map(String::as_str));
         let meant = meant.map(|meant| format!(" Did you mean {meant}?")).unwrap_or_default();
         let is_of_vendor =

@@ -4,7 +4,7 @@ use super::*;
 
 fn list(setting: &serde_json::Value) -> ModelList {
     let replay = Arc::new(Replay::from_text("", true).unwrap());
-    ModelList::new(Source::Replay(replay), Arc::new(ModelConfigs::new(Some(setting))), None, None)
+    ModelList::new(Source::Replay(replay), Arc::new(ModelConfigs::new(Some(setting))), None)
 }
 
 async fn choose(list: &ModelList, requested: &str) -> Result<Choice, ModelError> {

@@ -197,7 +197,7 @@ impl Model for ChatModel {
     }
 
     fn vendor(&self) -> &str {
-        self.service.vendor_id()
+        self.service.connection.vendor.price_list()
     }
 
     async fn stream(

@@ -17,7 +17,6 @@ use crate::dialect::Connection;
 use crate::exchange::{self, Call};
 use crate::local::refreshed_context;
 use crate::names::converses;
-use crate::prices;
 
 /// Maximum number of texts that are embedded in one request.
 const BATCH: usize = 100;
@@ -40,18 +39,13 @@ impl Service {
         Self { connection, refusals, encodings: Encodings::default() }
     }
 
-    /// Returns the id of the vendor that bills requests; a server on this machine bills nothing.
-    pub(super) fn vendor_id(&self) -> &str {
-        let Connection { vendor, server, .. } = &self.connection;
-        let is_local = server.is_some() || vendor.quirks.local;
-        if is_local { prices::LOCAL } else { vendor.price_list() }
-    }
-
-    /// Returns the known context size of a model, in tokens.
+    /// Returns the known context size of a model, in tokens: the user's own value, that of the
+    /// server on this machine, or that of the catalog.
     pub(super) fn context(&self, model: &str) -> u64 {
         let Connection { vendor, server, .. } = &self.connection;
         let served = server.as_ref().and_then(|server| server.context(model));
-        served.or(vendor.facts(model).context).unwrap_or(UNKNOWN_CONTEXT)
+        let own = vendor.own_facts(model).context;
+        own.or(served).or(vendor.facts(model).context).unwrap_or(UNKNOWN_CONTEXT)
     }
 
     /// Checks that a prompt fits. Local servers cut a prompt that is too long without an error.

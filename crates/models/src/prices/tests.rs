@@ -23,9 +23,8 @@ fn the_table_of_the_program_is_whole_and_dated() {
     assert_eq!(table.as_of.len(), "2026-01-01".len());
     assert!(table.models.len() > 40);
     for (name, entry) in &table.models {
-        assert!(entry.input > 0 && entry.output >= entry.input, "{name}");
-        assert!(entry.cached.is_none_or(|cached| cached < entry.input), "{name}");
-        assert!(entry.cache_write.is_none_or(|written| written > entry.input), "{name}");
+        let Rates { input, cached, cache_write, output } = entry.price.unwrap().rates;
+        assert!(input > 0 && output >= input && cached <= input && cache_write >= input, "{name}");
     }
 }
 
@@ -91,6 +90,10 @@ fn a_broken_table_is_named_with_line_and_column() {
     assert!(PriceBook::load(&path).is_ok(), "a missing table is accepted");
     for (text, place) in [
         ("{\"models\": {\n  \"a\": {\"input\": -1, \"output\": 1}}}", "line 2 column"),
+        ("{\"models\": {\n  \"a\": {\"input\": -1, \"output\": 1}}}", "models.a.input: "),
+        ("{\"models\": {\"a\": {\"context\": 0}}}", "models.a.context: "),
+        ("{\"models\": {\"a\": {\"retires\": \"soon\"}}}", "models.a.retires: "),
+        ("{\"models\": {\"a\": {\"cached\": 1}}}", "models.a: a price needs `input` and `output`"),
         ("{\"models\": {\n  \"a\": {\"input\": \"1\", \"output\": 1}}}", "line 2 column"),
         ("{\"models\": {\n\n  \"a\": {\"input\": 1}}}", "line 3 column"),
         ("{\"models\": {\"a\": {\"input\": 1, \"output\": 1e300}}}", "from 0 to 1000000"),
@@ -105,4 +108,32 @@ fn a_broken_table_is_named_with_line_and_column() {
     }
     std::fs::write(&path, [0xff, 0xfe]).unwrap();
     assert!(PriceBook::load(&path).is_err());
+}
+
+#[test]
+fn the_users_table_has_properties_of_which_the_most_specific_entry_counts() {
+    let table = PriceTable::parse(
+        r#"{"models": {
+            "groq/*": {"context": 1000, "vision": false, "input": 1, "output": 1},
+            "groq/a": {"context": 2000, "max_output": 50, "retires": "2027-01-31"},
+            "gemini-9": {"tools": false, "released": "2026-05-01"}
+        }}"#,
+    );
+    let book = PriceBook { own: table.unwrap() };
+    let facts = book.facts("groq", "a-2026-01-01");
+    assert_eq!(
+        (facts.context, facts.vision, facts.max_output),
+        (Some(2000), Some(false), Some(50))
+    );
+    assert_eq!(usd(book.price("groq", "a"), MILLION), Some(1.0), "the price of the pattern");
+    assert_eq!(book.dates("groq", "a").retires.as_deref(), Some("2027-01-31"));
+    assert_eq!(book.facts("", "models/gemini-9").tools, Some(false));
+    for (vendor, model, expected) in [
+        ("groq", "b", ListingOrigin::User),
+        ("", "gemini-9", ListingOrigin::User),
+        ("", "gemini-2.5-pro", ListingOrigin::BuiltIn),
+        (LOCAL, "m", ListingOrigin::Server),
+    ] {
+        assert_eq!(book.origin(vendor, model), expected, "{vendor} {model}");
+    }
 }

@@ -56,3 +56,32 @@ fn without_a_key_local_models_are_listed() {
     assert_eq!(run.stdout_text(), "");
     assert!(run.stderr_text().starts_with("No key is set"), "{}", run.report());
 }
+
+#[test]
+fn the_users_own_table_completes_the_list_and_its_faults_are_named() {
+    let stage = Stage::new();
+    let list = |more: &[&str]| {
+        let program = stage.alone().env("POLLUX_LOCAL_PORTS", "").env("GROQ_API_KEY", "k");
+        let run = program.args(["models", "list"]).args(more).run();
+        run.assert_code(0);
+        run
+    };
+    let entry = json!({"context": 5000, "tools": false, "retires": "2027-01-31"});
+    let table = json!({"models": {"groq/own": entry}});
+    stage.home.user_file("pollux/prices.json", table.to_string());
+    let models: Value = serde_json::from_str(&list(&["--json"]).stdout_text()).unwrap();
+    let models = models["models"].as_array().unwrap();
+    let named = |name: &str| models.iter().find(|model| model["name"] == name).unwrap();
+    let own = named("groq/own");
+    assert_eq!((&own["context"], &own["tools"]), (&json!(5000), &json!(false)));
+    assert_eq!((&own["retires"], &own["origin"]), (&json!("2027-01-31"), &json!("user")));
+    assert_eq!(named("gemini-2.5-pro")["origin"], "built-in");
+
+    stage.home.user_file("pollux/prices.json", "{\"models\": {\n\"a\": {\"context\": \"x\"}}}");
+    let run = list(&[]);
+    assert!(run.stdout_text().contains("\ngemini-2.5-pro "), "{}", run.report());
+    let text = run.stderr_text();
+    for part in ["prices.json", "models.a.context", "line 2 column"] {
+        assert!(text.contains(part), "{text}");
+    }
+}

@@ -173,6 +173,8 @@ mod tests {
                 limits: pollux_protocol::ModelLimits::default(),
                 abilities: pollux_protocol::Abilities::default(),
                 price: None,
+                dates: pollux_protocol::ModelDates::default(),
+                origin: pollux_protocol::ListingOrigin::BuiltIn,
             }],
             has_plan: false,
         };

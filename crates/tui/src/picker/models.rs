@@ -2,7 +2,7 @@
 
 use pollux_input::{KeyPress, ListAnswer, ListRequest};
 use pollux_protocol::plain_text::{for_terminal, one_line};
-use pollux_protocol::{Abilities, ModelListing, Money, Rates};
+use pollux_protocol::{Abilities, ListingOrigin, ModelListing, Money, Rates};
 
 use super::PickerStep;
 use super::layout::{AROUND, layout, mark, room};
@@ -179,6 +179,11 @@ impl ModelPicker {
                 }));
             }
         }
+        facts.extend(model.dates.released.as_ref().map(|day| format!("released {day}")));
+        facts.extend(model.dates.retires.as_ref().map(|day| format!("retires {day}")));
+        if model.origin == ListingOrigin::User {
+            facts.push("from prices.json".to_owned());
+        }
         let text = one_line(&for_terminal(&facts.join(" · ")));
         let room = Room::new(cells).indented(2);
         let folded = fold(&Row::new(Look::Dim, text), room, Breaks::Words);
@@ -219,7 +224,7 @@ fn dollars(rate: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{ModelLimits, Price};
+    use pollux_protocol::{ModelDates, ModelLimits, Price};
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -229,7 +234,9 @@ mod tests {
         let abilities =
             Abilities { tools: Some(false), vision: Some(true), max_output: Some(65_536) };
         let (name, vendor) = (name.to_owned(), "Vendor".to_owned());
-        ModelListing { name, vendor, limits, abilities, price }
+        let dates = ModelDates { retires: Some("2027-01-31".to_owned()), released: None };
+        let origin = ListingOrigin::BuiltIn;
+        ModelListing { name, vendor, limits, abilities, price, dates, origin }
     }
 
     fn picker() -> ModelPicker {

@@ -169,7 +169,7 @@ impl Model for ResponsesModel {
     }
 
     fn vendor(&self) -> &str {
-        self.service.vendor_id()
+        self.service.connection.vendor.price_list()
     }
 
     async fn stream(
