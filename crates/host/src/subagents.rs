@@ -115,6 +115,12 @@ impl Setup {
         set.with_overrides(overrides(settings))
     }
 
+    /// Returns the user's model for subagents whose definition names none, if there is one.
+    pub(crate) fn subagent_model(&self) -> Option<String> {
+        let model = self.loaded.settings.value("pollux.roles")?.get("subagent")?.as_str()?.trim();
+        (!model.is_empty()).then(|| model.to_owned())
+    }
+
     /// Returns the tool that invokes subagents, if the settings leave it enabled.
     pub(crate) fn agent_tool(
         &self,

@@ -14,5 +14,6 @@ mod suite {
     mod settings;
     mod side_by_side;
     mod stage;
+    mod subagents;
     mod transcript;
 }

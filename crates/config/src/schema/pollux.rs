@@ -34,7 +34,7 @@ pub(super) static TABLE: &[Setting] = &[
     boolean("pollux.policy.headlessReads", true, "Lets a headless run in a trusted folder run commands that only read, confined, without a rule."),
     boolean("pollux.policy.originalDenials", false, "Rules that deny a command only find it where Gemini CLI does; constructs that may hide a command need no approval."),
     integer("pollux.retry.maxWait", 900, "Maximum time that one request to a model waits for further attempts, in seconds, all waits together.").restart(),
-    object("pollux.roles", &SettingKind::Text, "Models for the tasks `compressor`, `router`, `judge` and `editFixer`, by task: a name, or `vendor/name`.").restart().not_project(),
+    object("pollux.roles", &SettingKind::Text, "Models for the tasks `compressor`, `router`, `judge`, `editFixer` and `subagent`, by task: a name, or `vendor/name`.").restart().not_project(),
     boolean("pollux.routing.classifier", false, "Lets a small model rate each prompt for `auto`, so that easy prompts go to a faster model.").restart(),
     boolean("pollux.sandbox.autoInspect", false, "Runs command lines without approval at the level `inspect`, where they cannot change anything, except those that a deny or ask rule may apply to."),
     texts("pollux.sandbox.secrets", &[], "Further files and folders that confined commands cannot read.").union(),

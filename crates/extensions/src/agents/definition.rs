@@ -54,6 +54,8 @@ pub enum AgentOwner {
 /// Model of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentModel {
+    /// No model is named: the user's model for subagents, or else that of the conversation.
+    Unset,
     /// The model of the conversation.
     Inherit,
     /// A name or an alias.
@@ -303,10 +305,11 @@ fn model(fields: &mut Fields) -> AgentModel {
     match fields.text("model") {
         Some(name) if name.trim().is_empty() => {
             fields.fault("model", "must not be empty");
-            AgentModel::Inherit
+            AgentModel::Unset
         }
-        Some(name) if name.trim() != INHERIT => AgentModel::Named(name.trim().to_owned()),
-        _ => AgentModel::Inherit,
+        Some(name) if name.trim() == INHERIT => AgentModel::Inherit,
+        Some(name) => AgentModel::Named(name.trim().to_owned()),
+        None => AgentModel::Unset,
     }
 }
 

@@ -182,7 +182,9 @@ impl Agents {
             None => "all".to_owned(),
             Some(tools) => tools.join(", "),
         };
+        let of_role = self.setup.subagent_model();
         let model = match &agent.model {
+            AgentModel::Unset => of_role.as_deref().unwrap_or("inherit"),
             AgentModel::Inherit => "inherit",
             AgentModel::Named(name) => name,
             AgentModel::Preferred { modern, .. } => modern,

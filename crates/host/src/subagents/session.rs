@@ -122,6 +122,7 @@ impl SubagentSession {
         let reporting = complete_task(schema, report);
         let requested = String::clone(&self.requested_model.get());
         let (model, conversation_model) = match &agent.model {
+            AgentModel::Unset => (self.setup.subagent_model().unwrap_or(requested), None),
             AgentModel::Inherit => (requested, None),
             AgentModel::Named(name) => (name.clone(), None),
             AgentModel::Preferred { modern, legacy } => {

@@ -21,7 +21,7 @@ fn unset_keys_have_the_values_of_gemini_cli() {
     let agent = read("name: a-1_b\ndescription: D").unwrap();
     assert_eq!((agent.name.as_str(), agent.description.as_str()), ("a-1_b", "D"));
     assert_eq!((agent.max_turns, agent.time_limit), (30, Duration::from_mins(10)));
-    assert_eq!((agent.model, agent.temperature, agent.tools), (AgentModel::Inherit, None, None));
+    assert_eq!((agent.model, agent.temperature, agent.tools), (AgentModel::Unset, None, None));
     assert_eq!((agent.instructions.as_str(), agent.query.as_str()), ("You test.", "${query}"));
 }
 
@@ -35,6 +35,8 @@ fn every_key_is_read() {
     let agent = agent.unwrap();
     assert_eq!((agent.description.as_str(), agent.shown_name()), ("One two", "A B"));
     assert_eq!(agent.model, AgentModel::Named("flash".to_owned()));
+    let inherits = read("name: a\ndescription: D\nmodel: inherit").unwrap();
+    assert_eq!(inherits.model, AgentModel::Inherit);
     assert_eq!((agent.max_turns, agent.time_limit), (3, Duration::from_secs(30)));
     assert_eq!(agent.temperature, Some(0.0));
     for (tool, is_allowed) in
