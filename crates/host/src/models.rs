@@ -4,12 +4,26 @@ use std::sync::Arc;
 
 use pollux_agent::{FallbackMode, FallbackOptions, RoutingOptions};
 use pollux_config::{Loaded, Places, Settings, names as variables};
+use pollux_fs::WriteOptions;
 use pollux_models::local::{self, LocalServer};
 use pollux_models::{ModelsOptions, PriceBook, Probe};
 use pollux_net::RequestTrace;
 use pollux_protocol::{ModelListing, Models, SessionFailure, SessionRequest};
 
+use serde::Deserialize;
+
 use crate::setup::{Setup, SetupInput};
+
+/// File with the service that was last reported as found.
+const FOUND_SERVICE: &str = "service.json";
+/// Maximum size of this file, in bytes.
+const LARGEST_RECORD: u64 = 4096;
+
+/// Content of the file.
+#[derive(Deserialize)]
+struct FoundRecord {
+    service: String,
+}
 
 impl Setup {
     /// Returns the models of the session. Without credentials it fails with a list of alternatives;
@@ -38,6 +52,28 @@ impl Setup {
         if let Some(notice) = pollux_models::sign_in_notice(&self.models_options()) {
             self.input.request.notices.warning(&notice);
         }
+    }
+
+    /// Reports the service that is used because of its credentials alone: the first time, unless
+    /// there was no choice, and when it is another one than before. Reads a file, and writes it.
+    pub(crate) fn report_found_service(&self) {
+        let Some(found) = pollux_models::found_service(&self.models_options()) else { return };
+        let path = self.places.pollux_dir().join(FOUND_SERVICE);
+        let read = pollux_fs::read_bytes(&path, LARGEST_RECORD).ok();
+        let record: Option<FoundRecord> =
+            read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let is_known = record.map_or(found.is_expected, |record| record.service == found.id);
+        if is_known {
+            return;
+        }
+        self.input.request.notices.info(&found.message);
+        let text = serde_json::json!({ "service": found.id }).to_string();
+        let written =
+            pollux_fs::create_private_directories(&self.places.pollux_dir()).and_then(|()| {
+                pollux_fs::write_atomic(&path, text.as_bytes(), &WriteOptions::private())
+            });
+        // Without the record, the message only appears again.
+        drop(written);
     }
 
     /// Returns true if no setting, credential or model name selects a service.

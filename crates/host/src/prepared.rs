@@ -62,6 +62,7 @@ impl Prepared {
     fn of(setup: Setup, chosen: ChosenSession) -> Result<Self, SessionFailure> {
         let models = setup.decided_models()?;
         setup.report_sign_in();
+        setup.report_found_service();
         let overrides = setup.prompt_overrides()?;
         let spending = setup.spending(&chosen.figures)?;
         let facts = facts(&setup, &chosen);

@@ -6,7 +6,7 @@ use pollux_config::{AuthType, select_auth_type};
 use pollux_net::ClientOptions;
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
-use crate::auth::{self, SignInContext, SignInReport};
+use crate::auth::{self, FoundService, SignInContext, SignInReport};
 use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
 use crate::configs::ModelConfigs;
 use crate::local::{self, LocalServer};
@@ -74,6 +74,20 @@ pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
     let configs = ModelConfigs::of(&options.settings);
     let startup = route(&options.startup_model, &configs, &defaults(options));
     (options.replay.is_none() && startup.is_gemini_api()).then_some(notice)
+}
+
+/// Returns the service of the startup model if nothing but its credentials selects it: neither the
+/// settings nor the name of the model.
+pub fn found_service(options: &ModelsOptions) -> Option<FoundService> {
+    let name = options.startup_model.trim();
+    let names_a_service = catalog::split(name).is_some()
+        || ["gemini/", "local/"].iter().any(|prefix| name.starts_with(prefix));
+    let default = default_vendor(options).filter(|_| !names_a_service)?;
+    let configs = ModelConfigs::of(&options.settings);
+    let startup = route(name, &configs, &defaults(options));
+    let is_default = matches!(startup, Route::Vendor { id, .. } if id == default);
+    let is_asked = is_default && options.replay.is_none();
+    is_asked.then(|| auth::found_service(&sign_in(options), default)).flatten()
 }
 
 /// Explains which sign-in a run uses, and why not another one.

@@ -25,8 +25,8 @@ mod token_command;
 pub(crate) use google_cloud::project;
 use token_command::TokenCommand;
 
-pub(crate) use report::report;
-pub use report::{SignInReport, SignInWay};
+pub use report::{FoundService, SignInReport, SignInWay};
+pub(crate) use report::{found_service, report};
 pub use stored::{FILE as GOOGLE_SIGN_IN, write_google_sign_in};
 
 /// Page where a key for the Gemini API can be obtained.

@@ -1,6 +1,6 @@
 //! Explanation of the sign-in: which one a run uses, and why not another one.
 
-use pollux_config::{AuthType, select_auth_type};
+use pollux_config::{AuthType, replaced_auth_type, select_auth_type};
 use pollux_net::google::{GoogleSetup, GoogleSource, find};
 use serde::Serialize;
 
@@ -55,6 +55,62 @@ pub struct SignInWay {
     pub reason: Option<String>,
 }
 
+/// Service that a run uses although nothing selects it: a credential is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundService {
+    /// Name of the sign-in method in the settings, or id of the vendor.
+    pub id: String,
+    /// Message for the user: the service, the reason, and how to select another one.
+    pub message: String,
+    /// True for a key of the Gemini API without other credentials: everyone expects this choice.
+    pub is_expected: bool,
+}
+
+/// Returns the service that a run uses because of its credentials alone; `None` if the settings or
+/// a variable for this purpose select one. `default` is the vendor of models whose names contain
+/// none. Opens nothing.
+pub(crate) fn found_service(context: &SignInContext, default: &str) -> Option<FoundService> {
+    let SignInContext { settings, environment, .. } = context;
+    if settings.selected_type.is_some() || settings.enforced_type.is_some() {
+        return None;
+    }
+    let chosen = select_auth_type(settings, environment);
+    let (id, name, by) = match &chosen {
+        Some(AuthType::OauthPersonal | AuthType::VertexAi | AuthType::Other(_)) => return None,
+        // The message about the replaced method is enough.
+        Some(_) if replaced_auth_type(settings, environment).is_some() => return None,
+        Some(method) => {
+            let (_, name, _) = GOOGLE.iter().find(|(known, ..)| known == method)?;
+            (method.as_str(), *name, selected_by(context, method))
+        }
+        None => {
+            let vendor = catalog::vendor(default).ok()?;
+            (default, vendor.name.as_str(), selecting_variable(context, vendor)?)
+        }
+    };
+    let others: Vec<&str> = catalog::all()
+        .iter()
+        .filter(|vendor| vendor.id != default)
+        .filter_map(|vendor| used_variable(vendor, environment))
+        .collect();
+    let others_set = match others[..] {
+        [] => String::new(),
+        _ => format!(" (also set: {})", others.join(", ")),
+    };
+    let message = format!(
+        "Using {name}, because {by} and nothing selects a service{others_set}. --model VENDOR/NAME selects another; docs/models.md has the order."
+    );
+    let is_expected = chosen == Some(AuthType::GeminiApiKey) && others.is_empty();
+    Some(FoundService { id: id.to_owned(), message, is_expected })
+}
+
+/// Returns the variable that makes a vendor the default one, as a reason.
+fn selecting_variable(context: &SignInContext, vendor: &Vendor) -> Option<String> {
+    let mut variables = vendor.credential_variables().chain(&vendor.base_url_variable);
+    let variable = variables.find(|name| context.environment.non_empty(name).is_some())?;
+    Some(format!("{variable} is set"))
+}
+
 /// Explains the sign-in. `default` is the vendor of models whose names contain none. Reads files of
 /// credentials; uses the network only for the way that is used, and only on this machine.
 pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> SignInReport {
@@ -77,12 +133,8 @@ pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> Si
         way.reason = None;
     }
     let used = ways.iter().find(|way| way.used).map(|way| way.id.clone());
-    let selected_by = by.or_else(|| {
-        let vendor = catalog::vendor(used.as_deref()?).ok()?;
-        let variables = vendor.credential_variables().chain(&vendor.base_url_variable);
-        let is_set = |name: &&String| context.environment.non_empty(name).is_some();
-        variables.filter(is_set).map(|name| format!("{name} is set")).next()
-    });
+    let selected_by =
+        by.or_else(|| selecting_variable(context, catalog::vendor(used.as_deref()?).ok()?));
     for way in ways.iter_mut().filter(|way| !way.used && way.ready && way.reason.is_none()) {
         way.reason = selected_by.as_ref().map(|by| format!("{by}, which takes precedence"));
     }

@@ -156,3 +156,32 @@ fn credentials_are_not_sent_over_the_internet_without_encryption() {
         assert!(checked.is_err() || !is_internet, "{id} {variables:?}");
     }
 }
+
+#[test]
+fn a_service_that_nothing_selects_is_explained() {
+    let environment =
+        |pairs: &[(&'static str, &'static str)]| Environment::from_pairs(pairs.iter().copied());
+    let (gemini, openai) = (("GEMINI_API_KEY", "k"), ("OPENAI_API_KEY", "k"));
+    for (pairs, default, expected) in [
+        (vec![gemini], "gemini", Some(("gemini-api-key", "GEMINI_API_KEY is set and", true))),
+        (
+            vec![gemini, openai],
+            "gemini",
+            Some(("gemini-api-key", "service (also set: OPENAI_API_KEY).", false)),
+        ),
+        (vec![openai], "openai", Some(("openai", "OpenAI, because OPENAI_API_KEY is set", false))),
+        (vec![("GOOGLE_GENAI_USE_VERTEXAI", "true")], "vertex", None),
+        (vec![gemini, ("GOOGLE_GENAI_USE_GCA", "true")], "gemini", None),
+        (vec![], "gemini", None),
+    ] {
+        let found =
+            report::found_service(&context(settings(None, None), environment(&pairs)), default);
+        let shown = found.as_ref().map(|found| (found.id.as_str(), found.is_expected));
+        assert_eq!(shown, expected.map(|(id, _, is_expected)| (id, is_expected)), "{pairs:?}");
+        let message = found.map(|found| found.message).unwrap_or_default();
+        assert!(message.contains(expected.map_or("", |(_, text, _)| text)), "{message}");
+    }
+    let chosen = settings(Some("gemini-api-key"), None);
+    let chosen = context(chosen, environment(&[gemini, openai]));
+    assert_eq!(report::found_service(&chosen, "gemini"), None);
+}

@@ -214,7 +214,7 @@ fn a_model_that_the_list_determined_is_reported() {
     for (model, stderr) in [
         (
             None,
-            "Using the model \"first\", the first one that the service lists.\nChoose another with --model NAME.\n",
+            "Using OpenAI, because OPENAI_API_KEY is set and nothing selects a service. --model VENDOR/NAME selects another; docs/models.md has the order.\nUsing the model \"first\", the first one that the service lists.\nChoose another with --model NAME.\n",
         ),
         (Some("named"), ""),
     ] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_testkit::{Key, Terminal, reply};
+use pollux_testkit::{Key, Pollux, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::stage::Stage;
@@ -22,6 +22,33 @@ fn a_key_works_although_the_settings_select_a_sign_in_that_is_not_complete() {
         assert!(stderr.ends_with("GEMINI_API_KEY is used instead.\n"), "{}", run.report());
         assert_eq!(stderr.lines().count(), 1, "{}", run.report());
     }
+}
+
+#[test]
+fn a_service_that_a_key_alone_selects_is_named_once_and_when_it_changes() {
+    let stage = Stage::with([(); 4].map(|()| reply().text("Hello.")));
+    stage.server.message(reply().text("Hello."));
+    let gemini = || stage.pollux(&["-o", "json", "-p", "go"]);
+    let both = || gemini().env("ANTHROPIC_API_KEY", "k");
+    let said = |program: Pollux| {
+        let run = program.run();
+        run.assert_code(0);
+        assert_eq!(run.json()["response"], "Hello.", "standard output is the answer alone");
+        run.stderr_text()
+    };
+    assert_eq!(said(gemini()), "", "one key is no choice");
+    let text = said(both());
+    assert!(
+        text.starts_with("Using Gemini API with a key, because GEMINI_API_KEY is set"),
+        "{text}"
+    );
+    assert!(text.contains("(also set: ANTHROPIC_API_KEY)") && text.lines().count() == 1, "{text}");
+    assert_eq!(said(both()), "", "only once");
+    let anthropic = stage.alone().args(["-m", "claude-x", "-o", "json", "-p", "go"]);
+    let anthropic = anthropic.env_remove("GEMINI_API_KEY").env("ANTHROPIC_API_KEY", "k");
+    let text = said(anthropic.env("ANTHROPIC_BASE_URL", stage.server.url()));
+    assert!(text.starts_with("Using Anthropic, because ANTHROPIC_API_KEY is set"), "{text}");
+    assert!(said(gemini()).starts_with("Using Gemini API"), "the choice has changed");
 }
 
 #[test]
