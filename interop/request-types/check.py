@@ -41,6 +41,8 @@ DIALECTS = ("Gemini", "OpenAI", "Responses", "Anthropic")
 REDIRECTS = "/redirect-loop/"
 # Address of a unit test of the exchange with any server.
 ANY = "/x"
+# Address of Ollama about the definition of a model.
+SHOW = "/api/show"
 # Addresses of MCP servers in the tests, and of the services that sign in to them.
 MCP = ("/mcp", "/broken", "/web", "/register", "/token")
 # Beginnings of addresses of GitHub, from which extensions are installed.
@@ -73,7 +75,7 @@ def main() -> int:
     for file in sorted(pathlib.Path(sys.argv[1]).iterdir()):
         request = json.loads(file.read_text())
         path, body = request["path"], request["body"]
-        if path.startswith((REDIRECTS, *GITHUB)) or path == ANY or path in MCP:
+        if path.startswith((REDIRECTS, *GITHUB)) or path in (ANY, SHOW) or path in MCP:
             continue
         action = path.rpartition(":")[2]
         if action in UNTYPED:

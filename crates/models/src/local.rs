@@ -57,7 +57,7 @@ pub async fn discover(ports: &[u16]) -> Vec<LocalServer> {
 }
 
 /// Returns the current context size of a model, in tokens. Ollama chooses the size when it loads
-/// the model, and reports it only then.
+/// the model, and reports it only then; before that, the size is that of the model's definition.
 pub(crate) async fn refreshed_context(
     server: &LocalServer,
     model: &str,
@@ -70,7 +70,25 @@ pub(crate) async fn refreshed_context(
     let url = Url::parse(&server.address).ok()?;
     let deadline = Instant::now() + SEARCH_TIME;
     let loaded = get(http, &url, "/api/ps", deadline, cancel).await?;
-    answers::loaded_context(&loaded, model)
+    if let Some(context) = answers::loaded_context(&loaded, model) {
+        return Some(context);
+    }
+    let body = serde_json::json!({ "model": model }).to_string();
+    let request = HttpRequest::post_json(url.join("/api/show").ok()?, vec![body.into()]);
+    answers::defined_context(&json(http, request, deadline, cancel).await?)
+}
+
+/// Completes what the search found about a model that the user has chosen: the context size of a
+/// model that Ollama has not loaded.
+pub(crate) async fn complete(server: &mut LocalServer, model: &str) {
+    if server.kind != ServerKind::Ollama || server.context(model).is_some() {
+        return;
+    }
+    let Ok(http) = client() else { return };
+    let context = refreshed_context(server, model, &http, &CancellationToken::new()).await;
+    for known in server.models.iter_mut().filter(|known| known.name == model) {
+        known.context = context;
+    }
 }
 
 /// Inspects one address (scheme, host and port) for [`SEARCH_TIME`].
@@ -80,8 +98,7 @@ pub(crate) async fn inspect(address: String) -> Option<LocalServer> {
 
 async fn inspect_until(address: String, deadline: Instant) -> Option<LocalServer> {
     let url = Url::parse(&address).ok()?;
-    let options = ClientOptions { connect_timeout: SEARCH_TIME, ..ClientOptions::default() };
-    let http = HttpClient::new(options).ok()?;
+    let http = client().ok()?;
     let cancel = CancellationToken::new();
     let ask = |path| get(&http, &url, path, deadline, &cancel);
     let ((models, tags), (loaded, (props, studio))) = join(
@@ -92,6 +109,11 @@ async fn inspect_until(address: String, deadline: Instant) -> Option<LocalServer
     Answers { models, tags, loaded, props, studio }.read(address)
 }
 
+/// Creates the client of the search, which uses no proxy.
+fn client() -> Result<HttpClient, pollux_net::Error> {
+    HttpClient::new(ClientOptions { connect_timeout: SEARCH_TIME, ..ClientOptions::default() })
+}
+
 /// Returns the JSON at a path; `None` if no JSON arrives in time.
 async fn get(
     http: &HttpClient,
@@ -100,9 +122,18 @@ async fn get(
     deadline: Instant,
     cancel: &CancellationToken,
 ) -> Option<serde_json::Value> {
-    let url = address.join(path).ok()?;
+    json(http, HttpRequest::get(address.join(path).ok()?), deadline, cancel).await
+}
+
+/// Returns the JSON that answers a request; `None` if no JSON arrives in time.
+async fn json(
+    http: &HttpClient,
+    request: HttpRequest,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Option<serde_json::Value> {
     let asking = async {
-        let response = http.send(HttpRequest::get(url), cancel).await.ok()?;
+        let response = http.send(request, cancel).await.ok()?;
         let body = response.bytes(ANSWER_LIMIT).await.ok()?;
         serde_json::from_slice(&body).ok()
     };

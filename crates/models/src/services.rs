@@ -96,6 +96,8 @@ impl Services {
                     return Err(not_found(name, &servers, &ports));
                 };
                 let vendor = catalog::vendor(server.kind.vendor())?;
+                let mut server = server.clone();
+                local::complete(&mut server, &model.name).await;
                 let client = self.client(&server.address, vendor, Some(server.clone()))?;
                 client.model(&model.name, None)
             }

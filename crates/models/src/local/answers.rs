@@ -81,6 +81,22 @@ pub(super) fn loaded_context(loaded: &Value, model: &str) -> Option<u64> {
     found.get("context_length").and_then(Value::as_u64).filter(|context| *context > 0)
 }
 
+/// Returns the context size of a model that Ollama has not loaded, from its definition: the
+/// parameter `num_ctx`, and at most the size that the model was trained with.
+pub(super) fn defined_context(shown: &Value) -> Option<u64> {
+    let parameters = shown.get("parameters").and_then(Value::as_str).unwrap_or_default();
+    let set = parameters.lines().find_map(|line| {
+        let value = line.trim().strip_prefix("num_ctx")?;
+        value.starts_with(char::is_whitespace).then(|| value.trim().parse().ok())?
+    });
+    let information = shown.get("model_info").and_then(Value::as_object);
+    let trained = information
+        .into_iter()
+        .flatten()
+        .find_map(|(key, value)| value.as_u64().filter(|_| key.ends_with(".context_length")));
+    set.into_iter().chain(trained).filter(|size: &u64| *size > 0).min()
+}
+
 fn list<'a>(answer: Option<&'a Value>, key: &str) -> Option<&'a Vec<Value>> {
     answer?.get(key)?.as_array()
 }
@@ -150,6 +166,22 @@ mod tests {
             ..listed()
         };
         assert_eq!(read(&same_everywhere), Some((ServerKind::Other, model("m", None))));
+    }
+
+    #[test]
+    fn the_definition_of_a_model_has_its_context() {
+        let information = json!({"general.architecture": "qwen3", "qwen3.context_length": 40_960});
+        for (parameters, information, expected) in [
+            (json!("num_ctx                        8192\nstop \"x\""), &information, Some(8192)),
+            (json!("stop \"num_ctx 7\"\nnum_ctx 99999"), &information, Some(40_960)),
+            (json!("num_ctxs 5"), &information, Some(40_960)),
+            (json!("num_ctx 4096"), &json!({}), Some(4096)),
+            (json!("num_ctx -1"), &json!({"a.context_length": 0}), None),
+            (json!(7), &json!([]), None),
+        ] {
+            let shown = json!({"parameters": parameters, "model_info": information});
+            assert_eq!(defined_context(&shown), expected, "{shown}");
+        }
     }
 
     #[test]

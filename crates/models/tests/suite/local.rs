@@ -82,12 +82,31 @@ async fn a_context_that_shows_only_after_loading_is_named_too() {
     let server = ollama(100);
     let empty = reply().json(json!({"models": []}));
     let loaded = json!({"models": [{"name": "small:latest", "context_length": 100}]});
-    // The search, the first check, and the check after the model is loaded.
-    script(&server, "/api/ps", vec![empty.clone(), empty, reply().json(loaded)]);
+    // The search, the choice, the first check, and the check after the model is loaded.
+    let answers = vec![empty.clone(), empty.clone(), empty, reply().json(loaded)];
+    script(&server, "/api/ps", answers);
+    script(&server, "/api/show", vec![reply().json(json!({"parameters": "temperature 1"}))]);
     let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
     let cancel = pollux_protocol::CancellationToken::new();
     let error = choice.model.stream(say(&"word ".repeat(200)), cancel).await.err().unwrap();
     assert!(error.message.contains("context of 100"), "{error}");
+}
+
+#[tokio::test]
+async fn a_context_in_the_definition_of_a_model_is_known_before_loading() {
+    let server = ollama(100);
+    script(&server, "/api/ps", vec![reply().json(json!({"models": []}))]);
+    let shown = json!({"parameters": "num_ctx 120", "model_info": {"llama.context_length": 8192}});
+    script(&server, "/api/show", vec![reply().json(shown)]);
+    let choice = choose(&alone(&[&server], "local/small")).await.unwrap();
+    assert_eq!(choice.limits.context, 120);
+    let cancel = pollux_protocol::CancellationToken::new();
+    let error = choice.model.stream(say(&"word ".repeat(200)), cancel).await.err().unwrap();
+    assert!(error.message.contains("context of 120"), "{error}");
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| request.path != CHAT), "nothing is sent");
+    let show = requests.iter().find(|request| request.path == "/api/show").unwrap();
+    assert_eq!(show.body, json!({"model": "small:latest"}));
 }
 
 #[tokio::test]
