@@ -7,6 +7,7 @@ use pollux_protocol::{Declaration, ModelRequest, ToolOmission};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::entry_cache::EntryCache;
+use crate::refused_tools::SentName;
 use crate::tool_names::Names;
 use crate::tool_schema::{Compiled, ToolDialect, Unusable, compile};
 
@@ -61,6 +62,15 @@ impl SentTools<'_> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.tools.is_empty()
+    }
+
+    /// Returns both names of each tool, in the order in which the tools are sent.
+    pub(crate) fn sent_names(&self) -> Arc<[SentName]> {
+        let name = |tool: SentTool<'_>| SentName {
+            own: tool.declaration.name.clone(),
+            sent: tool.name.to_owned(),
+        };
+        self.iter().map(name).collect()
     }
 
     /// Returns the map to the names of the tools.

@@ -23,6 +23,7 @@
 //! | `probe` | test connection to the service that a run would use |
 //! | `replay`, `record` | models from a recording, and the recording of models |
 //! | `refusal` | error responses of services, in neutral terms |
+//! | `refused_tools` | tools that a service refuses a whole request for |
 //! | `failure` | network failures, as typed errors with a remedy |
 //!
 //! Out of scope: this crate keeps no history, runs no tool and does not repeat a response that has
@@ -56,6 +57,7 @@ mod prices;
 mod probe;
 mod record;
 mod refusal;
+mod refused_tools;
 mod replay;
 mod route;
 mod services;

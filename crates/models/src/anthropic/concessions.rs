@@ -1,12 +1,10 @@
 //! Changes to requests that a service refuses because of something that can be left out.
 //!
-//! Models differ in what they accept, gateways accept less than the vendor, and one schema of a
-//! tool makes the service refuse the whole request. The error response names the cause. What is
-//! left out stays out in the following requests.
-
-use std::collections::BTreeSet;
+//! Models differ in what they accept, and gateways accept less than the vendor. The error response
+//! names the cause. What is left out stays out in the following requests.
 
 use super::request::CallSettings;
+use crate::refused_tools::number_after;
 
 /// Something that a request does without.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +23,6 @@ pub(super) enum Concession {
     Cache,
     /// A response of more tokens than this.
     Length(u64),
-    /// The tool at this place.
-    Tool(usize),
 }
 
 /// Concessions to one model.
@@ -38,8 +34,6 @@ pub(super) struct Concessions {
     no_effort: bool,
     no_cache: bool,
     max_tokens: Option<u64>,
-    /// Names of tools that are left out.
-    tools: BTreeSet<String>,
 }
 
 impl Concession {
@@ -49,9 +43,6 @@ impl Concession {
         let names = |words: &[&str]| words.iter().any(|word| message.contains(word));
         if names(&["anthropic-version"]) {
             return Some(Self::Version);
-        }
-        if let Some(place) = number_after(&message, "tools.") {
-            return Some(Self::Tool(place));
         }
         // The maximum follows: `max_tokens: 64000 > 8192, which is the maximum …`.
         if message.trim_start().starts_with("max_tokens")
@@ -78,9 +69,8 @@ impl Concession {
 }
 
 impl Concessions {
-    /// Makes a concession. `tools` are the names of the tools of the refused request. Returns false
-    /// if the request already did without.
-    pub(super) fn make(&mut self, concession: &Concession, tools: &[String]) -> bool {
+    /// Makes a concession. Returns false if the request already did without.
+    pub(super) fn make(&mut self, concession: &Concession) -> bool {
         let set = |flag: &mut bool| !std::mem::replace(flag, true);
         match concession {
             // The version belongs to the service.
@@ -100,9 +90,6 @@ impl Concessions {
                 let is_new = self.max_tokens.is_none_or(|known| *limit < known);
                 self.max_tokens = self.max_tokens.min(Some(*limit)).or(Some(*limit));
                 is_new
-            }
-            Concession::Tool(place) => {
-                tools.get(*place).is_some_and(|name| self.tools.insert(name.clone()))
             }
         }
     }
@@ -127,25 +114,6 @@ impl Concessions {
             parameters.max_tokens = parameters.max_tokens.min(limit);
         }
     }
-
-    /// True if a tool is left out.
-    pub(super) fn omits(&self, tool: &str) -> bool {
-        self.tools.contains(tool)
-    }
-
-    /// True if no tool is left out.
-    pub(super) fn keeps_all_tools(&self) -> bool {
-        self.tools.is_empty()
-    }
-}
-
-/// Returns the number directly after the first occurrence of a text that a number follows.
-fn number_after(message: &str, text: &str) -> Option<usize> {
-    message.match_indices(text).find_map(|(at, _)| {
-        let rest = &message[at + text.len()..];
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        rest[..digits].parse().ok()
-    })
 }
 
 #[cfg(test)]
@@ -157,7 +125,6 @@ mod tests {
         use Concession as C;
         for (message, expected) in [
             ("anthropic-version: unknown version", Some(C::Version)),
-            ("tools.12.custom.input_schema: JSON schema is invalid", Some(C::Tool(12))),
             ("max_tokens: 64000 > 8192, which is the maximum allowed", Some(C::Length(8192))),
             ("input length and `max_tokens` exceed context limit: 1 + 2 > 2", None),
             (
@@ -174,7 +141,6 @@ mod tests {
             ("output_config: Extra inputs are not permitted", Some(C::Effort)),
             ("system.0.cache_control: Extra inputs are not permitted", Some(C::Cache)),
             ("messages: at least one message is required", None),
-            ("tools.: x", None),
             ("max_tokens: > 0", None),
             ("max_tokens: 7 > 99999999999999999999999999", None),
         ] {
@@ -185,9 +151,7 @@ mod tests {
     #[test]
     fn each_concession_is_made_once() {
         use Concession as C;
-        let tools = ["a".to_owned(), "b".to_owned()];
         let mut concessions = Concessions::default();
-        assert!(concessions.keeps_all_tools());
         for (concession, is_new) in [
             (C::EarlierThoughts, true),
             (C::Thinking, true),
@@ -200,16 +164,12 @@ mod tests {
             (C::Length(9), true),
             (C::Length(9), false),
             (C::Length(8), true),
-            (C::Tool(1), true),
-            (C::Tool(1), false),
-            (C::Tool(2), false),
         ] {
-            assert_eq!(concessions.make(&concession, &tools), is_new, "{concession:?}");
+            assert_eq!(concessions.make(&concession), is_new, "{concession:?}");
         }
         let mut thoughts = Concessions::default();
-        let made = [(); 3].map(|()| thoughts.make(&C::EarlierThoughts, &tools));
+        let made = [(); 3].map(|()| thoughts.make(&C::EarlierThoughts));
         assert_eq!(made, [true, true, false]);
-        assert!(concessions.omits("b") && !concessions.omits("a"));
         assert_eq!(concessions.max_tokens, Some(8));
     }
 }

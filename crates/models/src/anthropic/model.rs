@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use pollux_protocol::{
     Adjustments, CancellationToken, ChunkStream, JsonRequest, Model, ModelError, ModelLimits,
-    ModelRequest, ModelRole, ResponseChunk, ToolMode, ToolOmission, Usage,
+    ModelRequest, ModelRole, ResponseChunk, ToolMode, Usage,
 };
 use serde_json::{Map, Value};
 
@@ -22,6 +22,7 @@ use crate::catalog::{ModelFacts, UNKNOWN_CONTEXT};
 use crate::exchange::not_encoded;
 use crate::json_answer;
 use crate::openai::{limits, permitted_tools};
+use crate::refused_tools::{RefusedTools, SentName};
 
 /// Maximum number of attempts for a JSON request before the response begins.
 const JSON_ATTEMPTS: u32 = 5;
@@ -37,6 +38,7 @@ pub(super) struct MessagesModel {
     facts: ModelFacts,
     parameters: Parameters,
     concessions: Mutex<Concessions>,
+    refused: RefusedTools,
     frames: FrameCache,
 }
 
@@ -51,6 +53,7 @@ impl MessagesModel {
             facts,
             service,
             concessions: Mutex::default(),
+            refused: RefusedTools::default(),
             frames: FrameCache::default(),
         }
     }
@@ -117,11 +120,14 @@ impl MessagesModel {
 
     /// Changes the following requests if the service has refused one because of something that can
     /// be left out. Returns false if there is no such thing.
-    fn concede(&self, error: &ModelError, tools: &[String]) -> bool {
+    fn concede(&self, error: &ModelError, tools: &[SentName]) -> bool {
+        if self.refused.learn(error, tools) {
+            return true;
+        }
         let refusal = error.refusal.as_ref().filter(|refusal| matches!(refusal.status, 400 | 422));
         match refusal.and_then(|refusal| Concession::of(&refusal.message)) {
             Some(Concession::Version) => self.service.change_version(),
-            Some(concession) => self.concessions().make(&concession, tools),
+            Some(concession) => self.concessions().make(&concession),
             None => false,
         }
     }
@@ -129,21 +135,7 @@ impl MessagesModel {
     /// Returns the request without the tools that the service does not accept.
     fn accepted(&self, request: &ModelRequest) -> ModelRequest {
         let mut accepted = permitted_tools(request, false);
-        let concessions = self.concessions();
-        if concessions.keeps_all_tools() {
-            return accepted;
-        }
-        let (omitted, kept): (Vec<_>, Vec<_>) =
-            accepted.tools.iter().cloned().partition(|tool| concessions.omits(&tool.name));
-        if !omitted.is_empty() {
-            accepted.tools = kept.into();
-        }
-        for tool in omitted {
-            if let Some(listener) = &request.on_omission {
-                let reason = "the service does not accept the description of its parameters";
-                listener(&ToolOmission { tool: tool.name, reason: reason.to_owned() });
-            }
-        }
+        self.refused.remove_from(&mut accepted);
         accepted
     }
 }

@@ -12,6 +12,7 @@ use super::parameters::Parameters;
 use crate::body::Body;
 use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
 use crate::openai::json_schema;
+use crate::refused_tools::SentName;
 use crate::tool_names::Names;
 use crate::tool_schema::ToolDialect;
 
@@ -42,8 +43,8 @@ pub(super) struct Encoded {
     /// Estimated number of tokens.
     pub(super) tokens: u64,
     pub(super) names: Arc<Names>,
-    /// Names of the tools, in the order in which they are sent.
-    pub(super) tools: Arc<[String]>,
+    /// The tools, in the order in which they are sent.
+    pub(super) tools: Arc<[SentName]>,
 }
 
 impl Encoded {
@@ -90,7 +91,7 @@ struct Frame {
     head: Bytes,
     tokens: f64,
     names: Arc<Names>,
-    tools: Arc<[String]>,
+    tools: Arc<[SentName]>,
     omissions: Arc<[ToolOmission]>,
 }
 
@@ -132,7 +133,7 @@ impl Frame {
             head: head.into(),
             tokens: estimate::text(&instruction) + estimate::declarations(&request.tools),
             names: tools.names(),
-            tools: tools.iter().map(|tool| tool.declaration.name.clone()).collect(),
+            tools: tools.sent_names(),
             omissions: tools.omissions,
         })
     }

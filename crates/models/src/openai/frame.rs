@@ -6,6 +6,7 @@ use bytes::Bytes;
 use pollux_protocol::{Declaration, ModelRequest, ToolOmission};
 
 use crate::declarations::{DeclarationCache, SentTools};
+use crate::refused_tools::SentName;
 use crate::tool_names::Names;
 
 /// Settings of a request, which determine the data around the conversation together with the
@@ -40,6 +41,8 @@ pub(super) struct Frame<S> {
     pub(super) settings: S,
     pub(super) surroundings: Surroundings,
     pub(super) names: Arc<Names>,
+    /// The tools, in the order in which they are sent.
+    pub(super) sent: Arc<[SentName]>,
     pub(super) omissions: Arc<[ToolOmission]>,
 }
 
@@ -62,6 +65,7 @@ impl<S: Settings> Frame<S> {
             surroundings: settings.surroundings(request, &tools)?,
             settings,
             names: tools.names(),
+            sent: tools.sent_names(),
             omissions: tools.omissions,
         })
     }

@@ -23,6 +23,7 @@ use crate::catalog::{ModelFacts, Quirks};
 use crate::dialect::Connection;
 use crate::exchange::not_encoded;
 use crate::json_answer;
+use crate::refused_tools::{RefusedTools, SentName};
 
 /// Path of requests.
 const PATH: &str = "chat/completions";
@@ -40,6 +41,7 @@ pub(super) struct ChatModel {
     quirks: Arc<Quirks>,
     /// True if tools are part of the text, because the model or its server has no tool support.
     emulated: AtomicBool,
+    refused: RefusedTools,
     frames: FrameCache<CallSettings>,
 }
 
@@ -69,6 +71,7 @@ impl ChatModel {
             parameters,
             quirks,
             emulated: AtomicBool::new(facts.tools == Some(false)),
+            refused: RefusedTools::default(),
             facts,
             service,
             frames: FrameCache::default(),
@@ -137,16 +140,29 @@ impl ChatModel {
             .map_err(|error| not_encoded(&error))
     }
 
+    /// True if a request that was refused can be sent again: without a tool, or with the tools as
+    /// a part of the text.
+    fn can_repeat(&self, error: &ModelError, tools: &[SentName], emulated: bool) -> bool {
+        if emulated || tools.is_empty() || error.refusal.is_none() {
+            return false;
+        }
+        if self.refused.learn(error, tools) {
+            return true;
+        }
+        let says_no_tools = refusal::says_no_tools(&error.message);
+        self.emulated.fetch_or(says_no_tools, Ordering::Relaxed);
+        says_no_tools
+    }
+
     /// Sends a request and reads the response.
     async fn attempt(
         &self,
         request: &ModelRequest,
+        encoded: Encoded,
         emulated: bool,
         cancel: &CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let request = &permitted_tools(request, emulated);
-        let settings = self.adjusted(emulated, &request.adjustments);
-        let Encoded { body, tokens, names } = self.encode(request, settings, &self.frames)?;
+        let Encoded { body, tokens, names, .. } = encoded;
         self.service.check_size(&self.name, tokens, cancel).await?;
         let call =
             self.service.ask_model(PATH, &self.name, body, request.on_retry.as_ref(), cancel);
@@ -205,18 +221,17 @@ impl Model for ChatModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let emulated = self.emulated.load(Ordering::Relaxed);
-        match self.attempt(&request, emulated, &cancel).await {
-            Err(error)
-                if !emulated
-                    && !request.tools.is_empty()
-                    && error.refusal.is_some()
-                    && refusal::says_no_tools(&error.message) =>
-            {
-                self.emulated.store(true, Ordering::Relaxed);
-                self.attempt(&request, true, &cancel).await
+        loop {
+            let emulated = self.emulated.load(Ordering::Relaxed);
+            let mut accepted = permitted_tools(&request, emulated);
+            self.refused.remove_from(&mut accepted);
+            let settings = self.adjusted(emulated, &accepted.adjustments);
+            let encoded = self.encode(&accepted, settings, &self.frames)?;
+            let tools = Arc::clone(&encoded.tools);
+            match self.attempt(&accepted, encoded, emulated, &cancel).await {
+                Err(error) if self.can_repeat(&error, &tools, emulated) => {}
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
     }
 

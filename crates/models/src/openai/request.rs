@@ -14,6 +14,7 @@ use super::messages::{MessagesCache, Shape, escaped};
 use crate::body::Body;
 use crate::catalog::{JsonFormat, Quirks};
 use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
+use crate::refused_tools::SentName;
 use crate::tool_names::Names;
 use crate::tool_schema::ToolDialect;
 
@@ -63,6 +64,8 @@ pub(super) struct Encoded {
     /// Estimated number of tokens.
     pub(super) tokens: u64,
     pub(super) names: Arc<Names>,
+    /// The tools, in the order in which they are sent.
+    pub(super) tools: Arc<[SentName]>,
 }
 
 /// Conversation and tools that are already encoded, shared by all models of a vendor.
@@ -120,7 +123,8 @@ pub(super) fn encode(
     let said = encodings.messages.write(&mut body, &request.entries, shape, !instructed)?;
     body.bytes(tail);
     let tokens = (tokens + said) as u64;
-    Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
+    let (names, tools) = (Arc::clone(&frame.names), Arc::clone(&frame.sent));
+    Ok(Encoded { body: body.finish(), tokens, names, tools })
 }
 
 /// Returns the instruction, with additions for features that have no field in the request.

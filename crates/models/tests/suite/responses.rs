@@ -5,6 +5,7 @@ use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
     CancellationToken, Content, Declaration, EntryId, FinishReason, History, HistoryEntry,
     JsonRequest, Model, ModelErrorKind, ModelRequest, Part, ResponseChunk, SelectContext,
+    ToolOmission,
 };
 use pollux_testkit::responses::{bytes, call, events, message, reasoning, turn};
 use pollux_testkit::{ModelServer, ReplyContent, reply};
@@ -206,6 +207,35 @@ async fn what_the_service_refuses_is_left_out_and_the_request_repeated() {
     script(&server, RESPONSES, vec![refused("Invalid schema for function 'x'.", "x")]);
     let error = answer(&model).await.unwrap_err().1;
     assert_eq!((error.kind, server.requests().len()), (ModelErrorKind::Invalid, 5));
+}
+
+#[tokio::test]
+async fn a_tool_that_the_service_does_not_accept_is_left_out_alone() {
+    let server = ModelServer::start();
+    let bad = json!({"error": {"message": "Invalid schema for function 'bad': In context=(), x"}});
+    let fine = chat_events(&[delta(&json!({"content": "ok"})), finish("stop")]);
+    script(&server, RESPONSES, vec![reply().status(400, bad.clone()), turn(&[message("ok")])]);
+    script(&server, CHAT, vec![reply().status(400, bad), reply().status(200, fine)]);
+    let tool = |name: &str| Declaration { name: name.to_owned(), ..tools()[0].clone() };
+    let (told, omissions) = std::sync::mpsc::channel();
+    let request = ModelRequest {
+        tools: Arc::from([tool("good"), tool("bad"), tool("fair")]),
+        on_omission: Some(Arc::new(move |omission: &ToolOmission| {
+            told.send(omission.tool.clone()).unwrap();
+        })),
+        ..say("hi")
+    };
+    for (wire, sent) in [("responses", 3), ("chat", 6)] {
+        let models = assemble(&openai_options(&server, &[("OPENAI_WIRE_API", wire)])).unwrap();
+        let model = select(&models, "openai/gpt-5").await;
+        for _ in 0..2 {
+            let answer = model.generate(request.clone(), CancellationToken::new()).await.unwrap();
+            assert_eq!(answer.text(), "ok");
+        }
+        assert_eq!(server.requests().len(), sent, "what was refused is remembered");
+        assert_eq!(server.last_request().body["tools"].as_array().unwrap().len(), 2);
+        assert_eq!(omissions.try_iter().collect::<Vec<_>>(), ["bad"; 2], "{wire}");
+    }
 }
 
 #[tokio::test]

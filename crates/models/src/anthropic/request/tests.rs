@@ -60,7 +60,8 @@ fn a_body_has_its_parts_and_breakpoints() {
         })
     );
     assert_eq!(sent.names.own(second.into_owned()), "mcp_a.b");
-    assert_eq!(*sent.tools, ["glob".to_owned(), "mcp_a.b".to_owned()]);
+    let names: Vec<&str> = sent.tools.iter().map(|tool| tool.own.as_str()).collect();
+    assert_eq!(names, ["glob", "mcp_a.b"]);
     assert!(sent.tokens > 0);
 }
 

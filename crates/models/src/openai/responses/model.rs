@@ -23,6 +23,7 @@ use crate::catalog::ModelFacts;
 use crate::dialect::Connection;
 use crate::exchange::not_encoded;
 use crate::json_answer;
+use crate::refused_tools::{RefusedTools, SentName};
 
 /// Path of requests.
 const PATH: &str = "responses";
@@ -38,6 +39,7 @@ pub(super) struct ResponsesModel {
     effort: Option<String>,
     origin: Origin,
     unsupported: Unsupported,
+    refused: RefusedTools,
     frames: FrameCache<CallSettings>,
 }
 
@@ -59,6 +61,7 @@ impl ResponsesModel {
             effort: request::effort(config),
             origin: Origin { service: sender.into(), model: name.into() },
             unsupported: Unsupported::new(facts.reasoning != Some(false)),
+            refused: RefusedTools::default(),
             frames: FrameCache::default(),
             facts,
             encodings,
@@ -120,17 +123,18 @@ impl ResponsesModel {
     }
 
     /// True if a request that was refused can be sent again, in another form.
-    fn can_repeat(&self, request: &ModelRequest, error: &ModelError) -> bool {
-        self.unsupported.learn(error, request.entries.iter().map(Arc::as_ref))
+    fn can_repeat(&self, request: &ModelRequest, tools: &[SentName], error: &ModelError) -> bool {
+        self.refused.learn(error, tools)
+            || self.unsupported.learn(error, request.entries.iter().map(Arc::as_ref))
     }
 
     /// Sends a request and reads the response.
     async fn attempt(
         &self,
         request: &ModelRequest,
+        encoded: Encoded,
         cancel: &CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let encoded = self.encode(request, self.adjusted(&request.adjustments), &self.frames)?;
         let reading = self.reading(&encoded);
         let Encoded { body, tokens, .. } = encoded;
         self.service.check_size(&self.name, tokens, cancel).await?;
@@ -147,12 +151,9 @@ impl ResponsesModel {
     async fn attempt_json(
         &self,
         request: &ModelRequest,
-        schema: &Value,
+        encoded: Encoded,
         cancel: &CancellationToken,
     ) -> Result<ResponseChunk, ModelError> {
-        let settings =
-            CallSettings { schema: Some(schema.clone()), stream: false, ..self.settings() };
-        let encoded = self.encode(request, settings, &FrameCache::default())?;
         let mut answer = Answer::new(self.reading(&encoded));
         self.service.check_size(&self.name, encoded.tokens, cancel).await?;
         let on_retry = request.on_retry.as_ref();
@@ -177,10 +178,15 @@ impl Model for ResponsesModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let request = permitted_tools(&request, false);
+        let permitted = permitted_tools(&request, false);
         loop {
-            match self.attempt(&request, &cancel).await {
-                Err(error) if self.can_repeat(&request, &error) => {}
+            let mut request = permitted.clone();
+            self.refused.remove_from(&mut request);
+            let settings = self.adjusted(&request.adjustments);
+            let encoded = self.encode(&request, settings, &self.frames)?;
+            let tools = Arc::clone(&encoded.tools);
+            match self.attempt(&request, encoded, &cancel).await {
+                Err(error) if self.can_repeat(&request, &tools, &error) => {}
                 outcome => return outcome,
             }
         }
@@ -202,8 +208,14 @@ impl Model for ResponsesModel {
         let JsonRequest { request, schema, max_attempts } = request;
         let ask = || async {
             loop {
-                match self.attempt_json(&request, &schema, &cancel).await {
-                    Err(error) if self.can_repeat(&request, &error) => {}
+                let mut request = request.clone();
+                self.refused.remove_from(&mut request);
+                let schema = Some(schema.clone());
+                let settings = CallSettings { schema, stream: false, ..self.settings() };
+                let encoded = self.encode(&request, settings, &FrameCache::default())?;
+                let tools = Arc::clone(&encoded.tools);
+                match self.attempt_json(&request, encoded, &cancel).await {
+                    Err(error) if self.can_repeat(&request, &tools, &error) => {}
                     outcome => return outcome,
                 }
             }

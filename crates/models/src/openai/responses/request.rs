@@ -15,6 +15,7 @@ use super::items::{ItemsCache, Shape};
 use super::unsupported::Extras;
 use crate::body::Body;
 use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
+use crate::refused_tools::SentName;
 use crate::tool_names::Names;
 use crate::tool_schema::ToolDialect;
 
@@ -58,6 +59,8 @@ pub(super) struct Encoded {
     /// Estimated number of tokens.
     pub(super) tokens: u64,
     pub(super) names: Arc<Names>,
+    /// The tools, in the order in which they are sent.
+    pub(super) tools: Arc<[SentName]>,
 }
 
 /// Conversation and tools that are already encoded, shared by all models of a service.
@@ -91,7 +94,8 @@ pub(super) fn encode(
     let said = encodings.items.write(&mut body, &request.entries, shape, forgotten)?;
     body.bytes(tail);
     let tokens = (tokens + said) as u64;
-    Ok(Encoded { body: body.finish(), tokens, names: Arc::clone(&frame.names) })
+    let (names, tools) = (Arc::clone(&frame.names), Arc::clone(&frame.sent));
+    Ok(Encoded { body: body.finish(), tokens, names, tools })
 }
 
 impl Settings for CallSettings {
