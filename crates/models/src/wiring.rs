@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
 use pollux_config::{Environment, Settings, names as variables};
-use pollux_net::{Authoriser, Backoff, ClientOptions, HttpClient, RequestTrace, WireRecorder};
+use pollux_net::{
+    Authoriser, Backoff, ClientCertificate, ClientOptions, HttpClient, RequestTrace, WireRecorder,
+};
 use pollux_protocol::{ModelError, ModelErrorKind};
 use url::Url;
 
@@ -33,6 +35,8 @@ pub(crate) struct Wiring {
     recorder: Option<WireRecorder>,
     max_attempts: u32,
     retry_fetch_errors: bool,
+    /// Files with the user's certificate and its key, for services that ask for one.
+    client_certificate: Option<(PathBuf, PathBuf)>,
     /// File with the user's own table of models.
     prices: Option<PathBuf>,
     own: OnceLock<Arc<PriceBook>>,
@@ -63,6 +67,7 @@ impl Wiring {
             max_attempts: options.settings.max_attempts(),
             retry_fetch_errors: options.settings.boolean("general.retryFetchErrors"),
             environment,
+            client_certificate: client_certificate(options),
             prices: options.prices.clone(),
             own: OnceLock::new(),
         }
@@ -80,7 +85,7 @@ impl Wiring {
     /// Returns the connection to a service. Requests to this machine use no proxy.
     ///
     /// # Errors
-    /// [`ModelErrorKind::Config`] for an invalid proxy.
+    /// [`ModelErrorKind::Config`] for an invalid proxy or client certificate.
     pub(crate) fn exchange(
         &self,
         base: &Url,
@@ -98,7 +103,12 @@ impl Wiring {
             })?,
             (None, false) => {
                 let lookup = |name: &str| self.environment.get(name).map(str::to_owned);
+                let certificate = self.client_certificate.as_ref();
+                let certificate = certificate.map(|(file, key)| ClientCertificate::read(file, key));
                 client(ClientOptions {
+                    client_certificate: certificate
+                        .transpose()
+                        .map_err(|error| unusable(&error))?,
                     trace,
                     recorder,
                     ..ClientOptions::from_environment(&lookup)
@@ -124,8 +134,28 @@ fn max_wait(settings: &Settings) -> std::time::Duration {
 }
 
 fn client(options: ClientOptions) -> Result<HttpClient, ModelError> {
-    HttpClient::new(options)
-        .map_err(|error| ModelError::new(ModelErrorKind::Config, error.to_string()))
+    HttpClient::new(options).map_err(|error| unusable(&error))
+}
+
+fn unusable(error: &pollux_net::Error) -> ModelError {
+    ModelError::new(ModelErrorKind::Config, error.to_string())
+}
+
+/// Returns the files with the user's certificate and its key. Relative paths begin at the folder of
+/// the user's settings.
+fn client_certificate(options: &ModelsOptions) -> Option<(PathBuf, PathBuf)> {
+    let file = |name: &str| {
+        let path = name.trim();
+        let home = options.environment.home().filter(|_| path.starts_with("~/"));
+        match home {
+            Some(home) => home.join(&path[2..]),
+            None => options.user_settings.with_file_name("").join(path),
+        }
+    };
+    let settings = &options.settings;
+    let certificate = settings.text("pollux.tls.clientCertificate").map(&file)?;
+    let key = settings.text("pollux.tls.clientKey").map_or_else(|| certificate.clone(), &file);
+    Some((certificate, key))
 }
 
 /// Parts of the `User-Agent` that are the same in all requests.

@@ -21,6 +21,7 @@ mod certificates;
 mod events;
 mod exchange;
 mod options;
+mod pinned;
 mod proxy;
 mod record;
 mod request;
@@ -28,7 +29,7 @@ mod response;
 mod reuse;
 mod trace;
 
-pub use certificates::install_crypto_provider;
+pub use certificates::{ClientCertificate, install_crypto_provider};
 pub use events::EventStream;
 pub use options::{ClientOptions, ProxySetting};
 pub use proxy::NoProxy;
@@ -37,7 +38,7 @@ pub use request::HttpRequest;
 pub use response::Response;
 pub use trace::RequestTrace;
 
-use certificates::Roots;
+use certificates::{Roots, tls_config};
 use exchange::Exchange;
 use proxy::ProxyRule;
 use request::SendProgress;
@@ -283,8 +284,14 @@ impl Shared {
 
     fn build_secure(&self) -> Built {
         let roots = Roots::load(&self.options);
-        let builder = self.builder().tls_certs_merge(roots.certificates);
-        Built { client: finish(builder), certificate_notes: roots.notes }
+        let own = self.options.client_certificate.as_ref();
+        let client = if roots.is_empty() && own.is_none() {
+            finish(self.builder())
+        } else {
+            let config = tls_config(&roots, own);
+            config.and_then(|config| finish(self.builder().tls_backend_preconfigured(config)))
+        };
+        Built { client, certificate_notes: roots.notes }
     }
 
     fn build_plain(&self) -> Built {

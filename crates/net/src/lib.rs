@@ -29,8 +29,8 @@ pub mod sse;
 
 pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
-    ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace, Response,
-    WireRecorder, install_crypto_provider,
+    ClientCertificate, ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace,
+    Response, WireRecorder, install_crypto_provider,
 };
 pub use credentials::{
     CredentialError, CredentialFormat, CredentialStore, RefreshLock, SecretStore,

@@ -164,8 +164,8 @@ variables! {
         HTTPS_PROXY: "Proxy for HTTPS; also `https_proxy`.",
         HTTP_PROXY: "Proxy for HTTP; also `http_proxy`.",
         NO_PROXY: "Hosts that are reached without a proxy; also `no_proxy`.",
-        SSL_CERT_FILE: "File with certificate authorities to trust in addition to the system's.",
-        NODE_EXTRA_CA_CERTS: "File with certificate authorities to trust in addition to the system's.",
+        SSL_CERT_FILE: "File with certificates to trust in addition to the system's: of authorities, or of single servers.",
+        NODE_EXTRA_CA_CERTS: "File with certificates to trust in addition to the system's: of authorities, or of single servers.",
         POLLUX_RETRY_BASE_MS: "First wait before a request is repeated, in milliseconds; later waits grow from it.",
     }
 }

@@ -43,6 +43,8 @@ pub(super) static TABLE: &[Setting] = &[
     integer("pollux.stdinTimeout", 30, "Time limit for the first byte of standard input in a run with a prompt, in seconds; zero for no limit."),
     choice("pollux.terminal", &["auto", "screen", "line"], "auto", "Conversation at a terminal: `screen` keeps the input below the text, `line` prints line after line. `auto` is `screen` where the terminal supports it. A dumb terminal and a screen reader always get lines.").restart(),
     boolean("pollux.terminalProgress", true, "Shows in the window, on terminals that can, that Pollux works (OSC 9;4)."),
+    unset("pollux.tls.clientCertificate", SettingKind::Text, "File with your certificate in PEM format, for model services that ask for one (mutual TLS). A relative path begins at the folder of your settings.").restart().not_project(),
+    unset("pollux.tls.clientKey", SettingKind::Text, "File with the key of `pollux.tls.clientCertificate`, if it is another one.").restart().not_project(),
     boolean("pollux.tools.saveMemory", false, "Offers the tool that saves facts in the user's context file.").restart(),
     texts("pollux.web.privateHosts", &[], "Private hosts that `web_fetch` may access, in the syntax of `NO_PROXY`.").restart(),
 ];

@@ -5,6 +5,7 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
+use super::pinned::is_about_issuer;
 use crate::error::{Error, TimeoutPhase};
 use crate::public::NoPublicAddress;
 
@@ -73,11 +74,21 @@ impl Exchange {
     /// Returns the error for a TLS failure, with a hint about possible remedies.
     pub(super) fn tls_failed(&self, error: &rustls::Error) -> Error {
         let mut hint = String::new();
-        if matches!(error, rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) {
-            hint.push_str(
-                "; if this network inspects TLS, set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS \
-                 to a PEM file with its root certificate",
-            );
+        match error {
+            rustls::Error::InvalidCertificate(fault) if is_about_issuer(fault) => hint.push_str(
+                "; if this network inspects TLS, set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS to a \
+                 PEM file with its root certificate; for a server with a certificate of its own, \
+                 to a file with the certificate that it has now",
+            ),
+            rustls::Error::AlertReceived(
+                AlertDescription::CertificateRequired
+                | AlertDescription::UnknownCA
+                | AlertDescription::BadCertificate,
+            ) => hint.push_str(
+                "; the server wants a certificate of the client that it accepts: set \
+                 pollux.tls.clientCertificate and pollux.tls.clientKey",
+            ),
+            _ => {}
         }
         self.add_notes(&mut hint);
         Error::Tls {

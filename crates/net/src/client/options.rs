@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::certificates::ClientCertificate;
 use super::record::WireRecorder;
 use super::trace::RequestTrace;
 
@@ -21,6 +22,8 @@ pub struct ClientOptions {
     pub idle_timeout: Duration,
     /// PEM files whose certificates are trusted in addition to the system's.
     pub ca_files: Vec<PathBuf>,
+    /// Certificate of the user, for services that ask for one.
+    pub client_certificate: Option<ClientCertificate>,
     /// Proxy for all requests.
     pub proxy: Option<ProxySetting>,
     /// Trace of all requests, for debugging.
@@ -50,6 +53,7 @@ impl Default for ClientOptions {
             headers_timeout: Duration::from_mins(1),
             idle_timeout: Duration::from_mins(5),
             ca_files: Vec::new(),
+            client_certificate: None,
             proxy: None,
             trace: None,
             recorder: None,
