@@ -30,7 +30,7 @@ const SCOPES: [&str; 3] = [
 pub enum GoogleSignInError {
     /// There is no client to sign in through.
     #[error(
-        "Pollux has no OAuth client at Google. Use one of these ways to sign in:\n  a key: export GEMINI_API_KEY=KEY (from https://aistudio.google.com/apikey)\n  Google credentials: gcloud auth application-default login\n  a client of your own: set POLLUX_GOOGLE_OAUTH_CLIENT_ID and POLLUX_GOOGLE_OAUTH_CLIENT_SECRET, and sign in again"
+        "Pollux has no OAuth client at Google. Use one of these ways to sign in:\n  a key: export GEMINI_API_KEY=KEY (from https://aistudio.google.com/apikey)\n  Google credentials: gcloud auth application-default login\n  a client of your own: set pollux.auth.googleClientId and pollux.auth.googleClientSecret in your settings (or POLLUX_GOOGLE_OAUTH_CLIENT_ID and POLLUX_GOOGLE_OAUTH_CLIENT_SECRET), and sign in again"
     )]
     NoClient,
     /// The user refused, or the browser brought no code.
@@ -58,7 +58,8 @@ impl Setup {
         &self,
         user: &dyn SignInUser,
     ) -> Result<PathBuf, GoogleSignInError> {
-        let environment = &self.loaded.environment;
+        let settings = &self.loaded.settings;
+        let environment = &pollux_models::with_google_client(&self.loaded.environment, settings);
         let lookup = |name: &str| environment.get(name).map(str::to_owned);
         let client = OAuthClient::from_environment(&lookup)?;
         let client = client.ok_or(GoogleSignInError::NoClient)?;

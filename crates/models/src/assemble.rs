@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pollux_config::{AuthType, select_auth_type};
+use pollux_config::{AuthType, names, select_auth_type};
 use pollux_net::ClientOptions;
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 
@@ -140,9 +140,16 @@ fn check_sign_in(options: &ModelsOptions) -> Result<(), ModelError> {
 }
 
 fn sign_in(options: &ModelsOptions) -> SignInContext {
+    let client = names::POLLUX_GOOGLE_OAUTH_CLIENT_ID;
+    let environment = auth::with_google_client(&options.environment, &options.settings);
+    let named_by = match options.environment.non_empty(client) {
+        Some(_) => Some(client),
+        None => environment.non_empty(client).map(|_| "pollux.auth.googleClientId"),
+    };
     SignInContext {
         settings: options.settings.auth(),
-        environment: options.environment.clone(),
+        environment,
+        google_client: named_by,
         user_settings: options.user_settings.clone(),
         token_command: options.settings.text("pollux.auth.tokenCommand").map(str::to_owned),
         routing: vertex::routing(&options.settings),
@@ -152,9 +159,9 @@ fn sign_in(options: &ModelsOptions) -> SignInContext {
 /// Returns the vendor that is used when the model name does not determine one; `None` when nothing
 /// is configured. Any sign-in to Google takes precedence over a key for another vendor.
 fn default_vendor(options: &ModelsOptions) -> Option<&'static str> {
-    let environment = &options.environment;
+    let SignInContext { settings, environment, .. } = &sign_in(options);
     let mut alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
-    match select_auth_type(&options.settings.auth(), environment) {
+    match select_auth_type(settings, environment) {
         Some(AuthType::Other(name)) => {
             Some(alone.find(|vendor| vendor.id == name).map_or(GEMINI, |vendor| &vendor.id))
         }

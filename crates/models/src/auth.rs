@@ -23,6 +23,7 @@ mod stored;
 mod token_command;
 
 pub(crate) use google_cloud::project;
+pub use google_cloud::with_google_client;
 use token_command::TokenCommand;
 
 pub use report::{FoundService, SignInReport, SignInWay};
@@ -40,7 +41,10 @@ const ANTHROPIC_KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 #[derive(Debug, Clone)]
 pub(crate) struct SignInContext {
     pub(crate) settings: AuthSettings,
+    /// Variables, with the user's OAuth client at Google.
     pub(crate) environment: Environment,
+    /// Setting or variable that names this client; `None` without one.
+    pub(crate) google_client: Option<&'static str>,
     /// Path of the user's settings file, for messages; stored sign-ins are in the same folder.
     pub(crate) user_settings: PathBuf,
     /// Command that prints the token for gateways (`pollux.auth.tokenCommand`).

@@ -73,7 +73,9 @@ pub use anthropic::decode_messages_stream;
 pub use assemble::{
     assemble, found_service, is_undecided, list, probe, sign_in_notice, sign_in_report, undecided,
 };
-pub use auth::{FoundService, GOOGLE_SIGN_IN, SignInReport, SignInWay, write_google_sign_in};
+pub use auth::{
+    FoundService, GOOGLE_SIGN_IN, SignInReport, SignInWay, with_google_client, write_google_sign_in,
+};
 pub use gemini::decode_chunk;
 pub use openai::{decode_chat_chunk, decode_chat_stream, decode_responses_stream};
 pub use options::{ModelsOptions, ReplaySource};

@@ -91,6 +91,7 @@ mod tests {
         SignInContext {
             settings: pollux_config::AuthSettings { selected_type: None, enforced_type: None },
             environment: Environment::from_pairs(variables.iter().copied()),
+            google_client: None,
             user_settings: "/h/.gemini/settings.json".into(),
             token_command: None,
             routing: vec![("x-vertex-ai-llm-request-type".to_owned(), "shared".to_owned())],

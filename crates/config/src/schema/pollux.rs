@@ -7,6 +7,8 @@ use super::setting::{Setting, boolean, choice, integer, object, texts, unset};
 // Rows on one line are easier to read than the formatter's layout.
 #[rustfmt::skip]
 pub(super) static TABLE: &[Setting] = &[
+    unset("pollux.auth.googleClientId", SettingKind::Text, "Id of your OAuth client at Google, with which `pollux auth login` signs in and renews the token. `POLLUX_GOOGLE_OAUTH_CLIENT_ID` takes precedence.").restart().not_project(),
+    unset("pollux.auth.googleClientSecret", SettingKind::Text, "Secret of this client.").restart().not_project(),
     unset("pollux.auth.tokenCommand", SettingKind::Text, "Command whose output is the token for a gateway: any vendor at an address that you have set. It runs in the folder of your settings before the first request, every five minutes, and when the gateway refuses the token.").restart().not_project(),
     unset("pollux.budget.day.seconds", SettingKind::Number, "Maximum working time of all processes per day (from midnight to midnight), in seconds.").restart(),
     unset("pollux.budget.day.tokens", SettingKind::Number, "Maximum number of tokens in requests and answers of all processes per day (from midnight to midnight).").restart(),

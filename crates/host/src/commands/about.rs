@@ -53,7 +53,9 @@ pub(super) fn sign_in(setup: &Setup) -> String {
     if setup.input.options.replay.is_some() {
         return "none: the answers are a recording".to_owned();
     }
-    let method = select_auth_type(&setup.loaded.settings.auth(), &setup.loaded.environment);
+    let settings = &setup.loaded.settings;
+    let environment = pollux_models::with_google_client(&setup.loaded.environment, settings);
+    let method = select_auth_type(&settings.auth(), &environment);
     method.map_or_else(
         || "by the vendor of the model".to_owned(),
         |method| method.as_str().to_owned(),

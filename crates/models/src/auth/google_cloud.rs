@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use pollux_config::environment::names;
-use pollux_config::{AuthType, Environment};
+use pollux_config::{AuthType, Environment, Settings};
 use pollux_net::google::{CLOUD_PLATFORM, GoogleAuthoriser, GoogleSetup, OAuthClient};
 use pollux_net::{Authoriser, ClientOptions, FixedCredentials};
 use pollux_protocol::{ModelError, ModelErrorKind};
@@ -21,6 +21,21 @@ pub(crate) fn project(environment: &Environment) -> Option<String> {
     let names = [names::GOOGLE_CLOUD_PROJECT, names::GOOGLE_CLOUD_PROJECT_ID];
     let project = names.into_iter().find_map(|name| environment.non_empty(name))?;
     Some(project.trim().to_owned()).filter(|project| !project.is_empty())
+}
+
+/// Returns the environment with the user's OAuth client at Google: that of the variables, or else
+/// that of the settings.
+pub fn with_google_client(environment: &Environment, settings: &Settings) -> Environment {
+    let text = |key| settings.text(key).map(str::trim).filter(|text| !text.is_empty());
+    match text("pollux.auth.googleClientId") {
+        Some(id) if environment.non_empty(names::POLLUX_GOOGLE_OAUTH_CLIENT_ID).is_none() => {
+            let secret = text("pollux.auth.googleClientSecret").unwrap_or_default();
+            environment
+                .with(names::POLLUX_GOOGLE_OAUTH_CLIENT_ID, id)
+                .with(names::POLLUX_GOOGLE_OAUTH_CLIENT_SECRET, secret)
+        }
+        _ => environment.clone(),
+    }
 }
 
 /// Returns where Google credentials are, as the environment says.

@@ -231,7 +231,11 @@ async fn credentials(
         AuthType::OauthPersonal => {
             let path = context.stored_sign_in();
             if pollux_fs::info(&path).is_ok() {
-                return Ok(Some(format!("the Google sign-in in {}", path.display())));
+                let renewed = match context.google_client {
+                    Some(name) => format!(", renewed through the OAuth client in {name}"),
+                    None => String::new(),
+                };
+                return Ok(Some(format!("the Google sign-in in {}{renewed}", path.display())));
             }
         }
         AuthType::ComputeDefaultCredentials => {

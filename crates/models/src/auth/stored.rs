@@ -133,7 +133,7 @@ impl Renewing {
         let login = if self.client.is_some() {
             "run pollux auth login"
         } else {
-            "set POLLUX_GOOGLE_OAUTH_CLIENT_ID and POLLUX_GOOGLE_OAUTH_CLIENT_SECRET to an OAuth client of your own and run pollux auth login"
+            "set pollux.auth.googleClientId and pollux.auth.googleClientSecret to an OAuth client of your own and run pollux auth login"
         };
         format!(
             "{state}. Use a key (GEMINI_API_KEY), or {login}. Or use other credentials: {cause}"

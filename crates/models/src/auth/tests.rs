@@ -9,7 +9,14 @@ fn settings(selected: Option<&str>, enforced: Option<&str>) -> AuthSettings {
 
 fn context(settings: AuthSettings, environment: Environment) -> SignInContext {
     let user_settings = "/home/u/.gemini/settings.json".into();
-    SignInContext { settings, environment, user_settings, token_command: None, routing: Vec::new() }
+    SignInContext {
+        settings,
+        environment,
+        google_client: None,
+        user_settings,
+        token_command: None,
+        routing: Vec::new(),
+    }
 }
 
 fn check(settings: &AuthSettings, variables: &[(&str, &str)]) -> Result<String, String> {

@@ -170,9 +170,21 @@ fn a_user_signs_in_through_an_own_client_and_out_again() {
     let names: Vec<&str> = file.as_object().unwrap().keys().map(String::as_str).collect();
     let all = ["access_token", "refresh_token", "expiry_date", "scope", "token_type", "id_token"];
     assert_eq!(names, all);
-    let status = with_client(&["auth", "status"]).env("GOOGLE_GENAI_USE_GCA", "true").run();
-    let text = status.assert_code(0).stdout_text();
-    assert!(text.contains(&format!("the Google sign-in in {}", path.display())), "{text}");
+    let status = |program: Pollux| {
+        let run = program.env("GOOGLE_GENAI_USE_GCA", "true").run();
+        run.assert_code(0).stdout_text()
+    };
+    let text = status(with_client(&["auth", "status"]));
+    let stored = format!("the Google sign-in in {}", path.display());
+    let client = |name: &str| format!("{stored}, renewed through the OAuth client in {name}");
+    assert!(text.contains(&client("POLLUX_GOOGLE_OAUTH_CLIENT_ID")), "{text}");
+    let auth = json!({"pollux": {"auth": {"googleClientId": "cid"}}});
+    stage.home.project_file(".gemini/settings.json", auth.to_string());
+    let text = status(bare(&stage, &["auth", "status"]));
+    assert!(text.contains(&stored) && !text.contains("renewed through"), "{text}");
+    stage.home.settings(&auth);
+    let text = status(bare(&stage, &["auth", "status"]));
+    assert!(text.contains(&client("pollux.auth.googleClientId")), "{text}");
     let out = with_client(&["auth", "logout", "--json"]).run().assert_code(0).stdout_text();
     let out: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(out["removed"], true);
