@@ -53,6 +53,9 @@ CODE_ASSIST = "/v1internal:"
 # Requests about an account or a token, which no SDK has types for.
 UNTYPED = ("loadCodeAssist", "onboardUser", "generateAccessToken", "generateIdToken")
 
+# Methods of Vertex AI for Anthropic's models: the path has the model, the body the version.
+VERTEX_ANTHROPIC = ("streamRawPredict", "rawPredict")
+
 GEMINI = {
     "generateContent": google.GenerateContentRequest,
     "streamGenerateContent": google.GenerateContentRequest,
@@ -87,7 +90,10 @@ def main() -> int:
             if action in GEMINI:
                 check_gemini(GEMINI[action], body)
                 checked["Gemini"] += 1
-            elif path.endswith("/messages"):
+            elif path.endswith("/messages") or action in VERTEX_ANTHROPIC:
+                if action in VERTEX_ANTHROPIC:
+                    body = {"model": path} | body
+                    body.pop("anthropic_version")
                 anthropic_dialect.check(body)
                 checked["Anthropic"] += 1
             else:

@@ -17,9 +17,10 @@ use crate::prices::PriceBook;
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
 /// Id and file of each vendor.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     (GEMINI, include_str!("../catalog/gemini.json")),
     (VERTEX, include_str!("../catalog/vertex.json")),
+    (VERTEX_ANTHROPIC, include_str!("../catalog/vertex-anthropic.json")),
     (CODE_ASSIST, include_str!("../catalog/code-assist.json")),
     (OPENAI, include_str!("../catalog/openai.json")),
     ("anthropic", include_str!("../catalog/anthropic.json")),
@@ -45,6 +46,8 @@ const FILES: [(&str, &str); 21] = [
 pub(crate) const GEMINI: &str = "gemini";
 /// Vendor of the Gemini models in Google Cloud.
 pub(crate) const VERTEX: &str = "vertex";
+/// Vendor of Anthropic's models in Google Cloud.
+pub(crate) const VERTEX_ANTHROPIC: &str = "vertex-anthropic";
 /// Vendor of the Gemini models for users who sign in to Google.
 pub(crate) const CODE_ASSIST: &str = "code-assist";
 
@@ -71,6 +74,13 @@ pub struct Vendor {
     /// Folder of the models in the paths of requests, for dialects whose paths name the model.
     #[serde(default)]
     pub models_path: Option<String>,
+    /// Version of the API in the body of requests whose paths name the model.
+    #[serde(default)]
+    pub body_version: Option<String>,
+    /// Vendor whose models these are: their properties apply, whatever separates the version from
+    /// the name (`-` or `@`).
+    #[serde(default)]
+    pub models_of: Option<String>,
     /// Wire format at the vendor's own address, if it differs from the one at an address that the
     /// user sets.
     #[serde(default)]
@@ -307,14 +317,22 @@ impl Vendor {
 
     /// Returns the name of one of the vendor's models as `--model` accepts it.
     pub fn full_name(&self, model: &str) -> String {
-        if self.id == GEMINI { model.to_owned() } else { format!("{}/{model}", self.id) }
+        match self.id.as_str() {
+            GEMINI => model.to_owned(),
+            VERTEX_ANTHROPIC => format!("{VERTEX}/{model}"),
+            id => format!("{id}/{model}"),
+        }
     }
 
     /// Returns the known properties of a model; the default for an unknown model. Those in the
     /// user's own table take precedence.
     pub fn facts(&self, model: &str) -> ModelFacts {
         let known = self.models.iter().find(|(pattern, _)| matches(pattern, model));
-        self.own_facts(model).or(known.map(|(_, facts)| *facts).unwrap_or_default())
+        let known = known.map(|(_, facts)| *facts).or_else(|| {
+            let maker = vendor(self.models_of.as_deref()?).ok()?;
+            Some(maker.facts(&model.replace('@', "-")))
+        });
+        self.own_facts(model).or(known.unwrap_or_default())
     }
 
     /// Returns the properties of a model in the user's own table.

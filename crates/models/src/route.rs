@@ -1,6 +1,6 @@
 //! Mapping of the requested name to a vendor and a model. Pure.
 
-use crate::catalog::{self, Family, GEMINI, Vendor};
+use crate::catalog::{self, Family, GEMINI, VERTEX, VERTEX_ANTHROPIC, Vendor};
 use crate::configs::{ModelConfigs, Purpose};
 use crate::names;
 
@@ -59,6 +59,7 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
     }
     if let Some((id, name)) = catalog::split(name) {
         return match family(id) {
+            Family::Gemini if is_claude_on(id, name) => Route::to(VERTEX_ANTHROPIC, name),
             Family::Gemini => Route::to(id, alias(name, configs)),
             Family::Other => Route::to(id, name),
         };
@@ -78,8 +79,14 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
     }
     match defaults.bare.iter().find(|vendor| !known && vendor.knows(name)) {
         Some(vendor) => Route::to(&vendor.id, name),
+        None if is_claude_on(defaults.vendor, name) => Route::to(VERTEX_ANTHROPIC, name),
         None => Route::to(defaults.vendor, alias(name, configs)),
     }
+}
+
+/// True for a model of Anthropic on Vertex AI, which is requested in Anthropic's dialect.
+fn is_claude_on(vendor: &str, name: &str) -> bool {
+    vendor == VERTEX && name.starts_with("claude-")
 }
 
 /// Returns the family of a vendor's models.
@@ -158,6 +165,9 @@ mod tests {
             ("openrouter/a/b", OPENAI, true, "openrouter a/b"),
             ("mine", GEMINI, false, "groq m as mine"),
             ("local/qwen3:8b", GEMINI, false, "local qwen3:8b"),
+            ("vertex/claude-opus-4-5", GEMINI, true, "vertex-anthropic claude-opus-4-5"),
+            ("claude-opus-4-5@20251101", VERTEX, true, "vertex-anthropic claude-opus-4-5@20251101"),
+            ("vertex/gemini-2.5-pro", GEMINI, true, "vertex gemini-2.5-pro"),
             ("models/gemini-2.5-pro", GEMINI, true, "gemini gemini-2.5-pro"),
             ("tunedModels/x", GEMINI, true, "gemini tunedModels/x"),
         ] {

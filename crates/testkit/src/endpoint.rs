@@ -12,8 +12,8 @@ pub enum Endpoint {
     CountTokens,
     /// `batchEmbedContents`.
     BatchEmbedContents,
-    /// `/v1/messages` of Anthropic's API, answered as server-sent events if the request asks for
-    /// them.
+    /// `/v1/messages` of Anthropic's API, and `rawPredict` and `streamRawPredict` of Vertex AI,
+    /// answered as server-sent events if the request asks for them.
     Messages,
 }
 
@@ -27,6 +27,7 @@ impl Endpoint {
             "generateContent" => Some(Self::GenerateContent),
             "countTokens" => Some(Self::CountTokens),
             "batchEmbedContents" => Some(Self::BatchEmbedContents),
+            "streamRawPredict" | "rawPredict" => Some(Self::Messages),
             _ => None,
         }
     }

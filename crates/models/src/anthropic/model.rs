@@ -14,8 +14,8 @@ use super::blocks::Shape;
 use super::concessions::{Concession, Concessions};
 use super::parameters::Parameters;
 use super::pause::{Asked, Paused};
-use super::request::{self, CallSettings, Encoded, FrameCache};
-use super::service::Service;
+use super::request::{self, CallSettings, Encoded, FrameCache, Opening};
+use super::service::{ResponseForm, Service};
 use crate::adjustments;
 use crate::answer_stream::{self, Assembly as _};
 use crate::catalog::{ModelFacts, UNKNOWN_CONTEXT};
@@ -74,7 +74,10 @@ impl MessagesModel {
             parameters.require_call();
         }
         let mut settings = CallSettings {
-            model: self.name.clone(),
+            opening: match &self.service.connection.vendor.body_version {
+                Some(version) => Opening::Version(version.clone()),
+                None => Opening::Model(self.name.clone()),
+            },
             parameters,
             tool_choice: choice.and_then(|mode| match mode {
                 ToolMode::Auto => None,
@@ -201,7 +204,8 @@ impl Model for MessagesModel {
                 let settings = CallSettings { schema, stream: false, ..settings };
                 let encoded = self.encode(&request, settings, &frames)?;
                 let (body, on_retry) = (encoded.body(), request.on_retry.as_ref());
-                let call = self.service.messages(&self.name, body, on_retry, &cancel);
+                let form = ResponseForm::Whole;
+                let call = self.service.messages(form, &self.name, body, on_retry, &cancel);
                 let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
                 let exchange = &self.service.connection.exchange;
                 match exchange.ask(call).await {

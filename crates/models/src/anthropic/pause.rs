@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, Reading};
 use super::request::Encoded;
-use super::service::Service;
+use super::service::{ResponseForm, Service};
 use crate::answer_stream;
 
 /// Maximum number of pauses in one response.
@@ -83,7 +83,8 @@ impl Asked {
             blocks => self.request.clone().continued(blocks).body(),
         };
         let Reading { model, .. } = &self.reading;
-        let call = self.service.messages(model, request, self.on_retry.as_ref(), &self.cancel);
+        let (form, on_retry) = (ResponseForm::Stream, self.on_retry.as_ref());
+        let call = self.service.messages(form, model, request, on_retry, &self.cancel);
         let exchange = &self.service.connection.exchange;
         let response = exchange.open(call.within(self.max_attempts)).await?;
         let answer = Answer::new(self.reading.clone());

@@ -22,8 +22,7 @@ const END: &str = "]}";
 /// Settings of one kind of request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CallSettings {
-    /// Name of the model at the vendor.
-    pub(super) model: String,
+    pub(super) opening: Opening,
     pub(super) parameters: Parameters,
     /// `none` or `any`; `None` if the model may choose.
     pub(super) tool_choice: Option<&'static str>,
@@ -33,6 +32,25 @@ pub(super) struct CallSettings {
     /// True if the service is asked to cache the request for the next one.
     pub(super) breakpoints: bool,
     pub(super) shape: Shape,
+}
+
+/// First key of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Opening {
+    /// Name of the model at the vendor.
+    Model(String),
+    /// Version of the API, for a service whose paths name the model.
+    Version(String),
+}
+
+impl Opening {
+    /// Returns the key and its value.
+    fn pair(&self) -> (&'static str, &str) {
+        match self {
+            Self::Model(name) => ("model", name),
+            Self::Version(version) => ("anthropic_version", version),
+        }
+    }
 }
 
 /// Body that is ready to be sent.
@@ -111,7 +129,8 @@ impl Frame {
         let instruction = instruction(request, &settings);
         let mut head = Vec::new();
         let mut push = |bytes: &[u8]| head.extend_from_slice(bytes);
-        push(format!(r#"{{"model":{}"#, json!(settings.model)).as_bytes());
+        let (key, value) = settings.opening.pair();
+        push(format!(r#"{{"{key}":{}"#, json!(value)).as_bytes());
         if !tools.is_empty() {
             push(br#","tools":"#);
             push(&tool_list(&tools, settings.breakpoints)?);

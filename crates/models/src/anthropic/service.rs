@@ -19,6 +19,25 @@ const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 /// Version of the API that is requested if a service does not know the one in the catalog.
 const OTHER_VERSION: HeaderValue = HeaderValue::from_static("2026-10-21");
 
+/// Form of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResponseForm {
+    /// Server-sent events.
+    Stream,
+    /// One JSON object.
+    Whole,
+}
+
+impl ResponseForm {
+    /// Returns the method of Vertex AI.
+    fn vertex_method(self) -> &'static str {
+        match self {
+            Self::Stream => "streamRawPredict",
+            Self::Whole => "rawPredict",
+        }
+    }
+}
+
 /// State that is shared by all models of the vendor.
 #[derive(Debug)]
 pub(super) struct Service {
@@ -39,15 +58,20 @@ impl Service {
         }
     }
 
-    /// Returns the call that requests a response.
+    /// Returns the call that requests a response in this form.
     pub(super) fn messages<'a>(
         &'a self,
+        form: ResponseForm,
         model: &'a str,
         body: Vec<Bytes>,
         on_retry: Option<&'a RetryListener>,
         cancel: &'a CancellationToken,
     ) -> Call<'a> {
-        let call = self.call(http::Method::POST, "messages", body, model, cancel);
+        let path = match &self.connection.vendor.models_path {
+            None => "messages".to_owned(),
+            Some(folder) => format!("{folder}/{model}:{}", form.vertex_method()),
+        };
+        let call = self.call(http::Method::POST, &path, body, model, cancel);
         Call { on_retry, ..call }
     }
 

@@ -18,7 +18,8 @@ fn every_file_is_listed_and_reads() {
         assert_eq!(vendor.id, id);
         let url = url::Url::parse(&vendor.base_url).unwrap();
         assert!(!vendor.base_url.ends_with('/'), "{id}");
-        let has_key = !vendor.quirks.local && vendor.sign_in != SignIn::CodeAssist;
+        let has_key =
+            !vendor.quirks.local && vendor.sign_in != SignIn::CodeAssist && id != VERTEX_ANTHROPIC;
         assert_eq!(has_key, vendor.key_variable.is_some(), "{id}");
         assert!(["gemini", "openai", "anthropic"].contains(&&*vendor.dialect), "{id}");
         assert_eq!(url.scheme(), if vendor.quirks.local { "http" } else { "https" }, "{id}");
@@ -114,4 +115,15 @@ fn a_mistyped_name_is_corrected() {
     ] {
         assert_eq!(suggestion(id, name), expected, "{id} {name}");
     }
+}
+
+#[test]
+fn anthropics_models_on_vertex_ai_have_the_properties_that_anthropic_names() {
+    let vertex = vendor(VERTEX_ANTHROPIC).unwrap();
+    let context = |name: &str| vertex.facts(name).context;
+    for name in ["claude-opus-4-5", "claude-opus-4-5@20251101", "claude-haiku-4-5@20251001"] {
+        assert_eq!(context(name), Some(200_000), "{name}");
+    }
+    assert_eq!(context("other"), None);
+    assert_eq!(vertex.full_name("claude-opus-4-5"), "vertex/claude-opus-4-5");
 }

@@ -1,7 +1,7 @@
 //! Vertex AI and Code Assist, with their credentials from services on loopback.
 
 use pollux_models::{ModelsOptions, assemble};
-use pollux_protocol::{CancellationToken, ModelErrorKind};
+use pollux_protocol::{CancellationToken, JsonRequest, ModelErrorKind};
 use pollux_testkit::{CapturedRequest, Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -358,4 +358,38 @@ async fn the_report_explains_which_sign_in_is_used() {
     let other = pollux_models::sign_in_report(&options(&[("OPENAI_API_KEY", "k")])).await;
     assert_eq!(other.used.as_deref(), Some("openai"));
     assert_eq!(other.selected_by.as_deref(), Some("OPENAI_API_KEY is set"));
+}
+
+#[tokio::test]
+async fn models_of_anthropic_on_vertex_speak_their_own_dialect() {
+    let cloud = Cloud::start();
+    let base = "/v1/projects/my-project/locations/europe-west4/publishers/anthropic/models";
+    let path = |method: &str| format!("{base}/claude-opus-4-5@20251101:{method}");
+    let (stream, whole) = (path("streamRawPredict"), path("rawPredict"));
+    let busy = json!({"code": 429, "message": "Slow down.", "status": "RESOURCE_EXHAUSTED"});
+    cloud.server.message(reply().status(429, json!([{ "error": busy }])));
+    cloud.server.message(reply().text("hi"));
+    cloud.server.message(reply().text("{\"a\": 1}"));
+    let location = ("GOOGLE_CLOUD_LOCATION", "europe-west4");
+    let name = "vertex/claude-opus-4-5@20251101";
+    let options = cloud.options(&[PROJECT, location]);
+    let options = ModelsOptions { startup_model: name.to_owned(), ..options };
+    let model = select(&assemble(&options).unwrap(), name).await;
+    assert_eq!((model.name(), model.vendor()), ("claude-opus-4-5@20251101", "vertex"));
+    assert_eq!(text(&answer(&model).await.unwrap()), "hi");
+    let sent = cloud.server.last_request();
+    assert_eq!(sent.path, stream);
+    assert_eq!(header(&sent, "authorization").as_deref(), Some("Bearer T"));
+    assert_eq!(header(&sent, "anthropic-version"), None);
+    assert_eq!(header(&sent, "x-goog-user-project").as_deref(), Some("quota"));
+    assert_eq!(
+        (&sent.body["anthropic_version"], &sent.body["stream"]),
+        (&json!("vertex-2023-10-16"), &json!(true))
+    );
+    assert_eq!((&sent.body["model"], &sent.body["max_tokens"]), (&Value::Null, &json!(32_000)));
+    let request =
+        JsonRequest { request: say("go"), schema: json!({"type": "object"}), max_attempts: 1 };
+    let (value, _) = model.generate_json(request, CancellationToken::new()).await.unwrap();
+    assert_eq!((value, cloud.server.last_request().path), (json!({"a": 1}), whole));
+    cloud.server.assert_all_valid();
 }

@@ -13,7 +13,7 @@ const KINDS: [(&str, &[&str]); 2] = [
 
 /// Checks a request against the service's rules:
 ///
-/// - `model` and `max_tokens` are set, the first message is the user's, and roles alternate;
+/// - `model` (or, for Vertex AI, `anthropic_version`) and `max_tokens` are set, the first message is the user's, and roles alternate;
 /// - no message is empty, and no text is without visible characters;
 /// - calls come from the assistant, results from the user; every call is answered exactly once in
 ///   the next message, before all other blocks;
@@ -24,8 +24,9 @@ const KINDS: [(&str, &[&str]); 2] = [
 ///
 /// The first broken rule, with the place: `messages[2].content[0]: …`.
 pub fn validate_messages(body: &Value) -> Result<(), String> {
-    if body["model"].as_str().is_none_or(str::is_empty) {
-        return Err("model: missing".to_owned());
+    let is_vertex = body.get("anthropic_version").is_some();
+    if body["model"].as_str().is_none_or(str::is_empty) != is_vertex {
+        return Err("model: missing, or beside anthropic_version".to_owned());
     }
     if body["max_tokens"].as_u64().is_none_or(|limit| limit == 0) {
         return Err("max_tokens: missing".to_owned());

@@ -6,7 +6,7 @@ use crate::catalog::ModelFacts;
 
 fn settings() -> CallSettings {
     CallSettings {
-        model: "claude-x".to_owned(),
+        opening: Opening::Model("claude-x".to_owned()),
         parameters: Parameters::new(&Map::new(), ModelFacts::default()),
         tool_choice: None,
         schema: None,
