@@ -1,6 +1,7 @@
 //! Copies of folders within bounds, put in place in one step.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pollux_fs::EntryKind;
 use tempfile::TempDir;
@@ -14,6 +15,10 @@ const MAX_ENTRIES: usize = 5000;
 const MAX_BYTES: u64 = 256 << 20;
 /// Maximum depth of folders.
 const MAX_DEPTH: usize = 32;
+/// Beginning of the names of folders that are not in place yet.
+const NEW: &str = ".new-";
+/// Age at which no process works on such a folder any more.
+const ABANDONED: Duration = Duration::from_hours(1);
 /// Folder with the history of the source. It is copied only if Pollux has just cloned it: another
 /// one may have hooks that Git would run.
 const HISTORY: &str = ".git";
@@ -95,7 +100,24 @@ pub(crate) fn remove(path: &Path) -> Result<(), InstallError> {
 fn beside(path: &Path) -> Result<PathBuf, InstallError> {
     let parent = path.parent().unwrap_or(path);
     pollux_fs::create_directories(parent)?;
-    Ok(parent.join(format!(".new-{}", Uuid::new_v4())))
+    remove_left(parent);
+    Ok(parent.join(format!("{NEW}{}", Uuid::new_v4())))
+}
+
+/// Removes what processes that were killed have left in a folder. What cannot be removed stays.
+fn remove_left(folder: &Path) {
+    let is_old = |path: &Path| {
+        let modified = pollux_fs::link_info(path).ok().and_then(|info| info.modified);
+        modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > ABANDONED)
+    };
+    for entry in pollux_fs::list_directory(folder).unwrap_or_default() {
+        if entry.name.starts_with(NEW) && is_old(&entry.path) {
+            drop(match entry.kind {
+                EntryKind::Directory => pollux_fs::remove_tree(&entry.path),
+                _ => pollux_fs::remove_file(&entry.path),
+            });
+        }
+    }
 }
 
 fn copy(from: &Path, to: &Path, with_history: bool) -> pollux_fs::Result<()> {
@@ -179,6 +201,21 @@ mod tests {
         remove(&to).unwrap();
         assert_eq!(names(&base.path().join("all")), [""; 0]);
         assert!(from.join("b").exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_has_left_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let (from, all) = (base.path().join("from"), base.path().join("all"));
+        fs::create_dir_all(&from).unwrap();
+        for name in [".new-old", ".new-young", ".other"] {
+            fs::create_dir_all(all.join(name)).unwrap();
+            fs::write(all.join(name).join("a"), "1").unwrap();
+        }
+        let folder = fs::File::open(all.join(".new-old")).unwrap();
+        folder.set_modified(std::time::SystemTime::now() - ABANDONED * 2).unwrap();
+        install(&from, &all.join("to")).unwrap();
+        assert_eq!(names(&all), [".new-young", ".other", "to"]);
     }
 
     #[cfg(unix)]
