@@ -26,7 +26,7 @@ use crate::closing::ClosingMessages;
 use crate::models::{fallback, routing};
 use crate::prompt::SystemPromptOverrides;
 use crate::reports::BackgroundReports;
-use crate::servers::SessionDoors;
+use crate::servers::SessionParts;
 use crate::servers::SessionServers;
 use crate::setup::Setup;
 use crate::state::SessionState;
@@ -148,7 +148,7 @@ impl Setup {
             instruction_copy: overrides.copy,
             loading: both(
                 self.discover_tools(&tools, &toolset, &outlet),
-                servers.start(&SessionDoors {
+                servers.start(&SessionParts {
                     toolset: &toolset,
                     commands: &commands,
                     memory: &memory.reported(),

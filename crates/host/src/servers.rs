@@ -45,7 +45,7 @@ const QUIET_WAIT: Duration = Duration::from_secs(1);
 
 /// Parts of a session that its servers change and use.
 #[derive(Clone)]
-pub(crate) struct SessionDoors<'s> {
+pub(crate) struct SessionParts<'s> {
     /// Tools of the session.
     pub(crate) toolset: &'s Live<Toolset>,
     /// Slash commands of the session.
@@ -89,17 +89,17 @@ impl SessionServers {
 
     /// Starts all servers that may start, in the background. Returns `None` if none is configured;
     /// otherwise the future that the first request waits for.
-    pub(crate) fn start(self: &Arc<Self>, doors: &SessionDoors<'_>) -> Option<Loading> {
-        let outlet = doors.outlet;
+    pub(crate) fn start(self: &Arc<Self>, parts: &SessionParts<'_>) -> Option<Loading> {
+        let outlet = parts.outlet;
         let configured = self.setup.configured_servers();
         if configured.is_empty() {
             return None;
         }
         let (notices, mut waiting) = mpsc::unbounded_channel::<(Severity, String)>();
-        let servers = self.servers.get_or_init(|| self.create(doors, notices.clone()));
+        let servers = self.servers.get_or_init(|| self.create(parts, notices.clone()));
         let lists = self.setup.tool_lists();
         for tool in resource_tools(servers).into_iter().filter(|tool| lists.keeps(tool.name())) {
-            doors.toolset.update(|set| set.insert(tool));
+            parts.toolset.update(|set| set.insert(tool));
         }
         for server in configured {
             self.launch(servers, server);
@@ -114,7 +114,7 @@ impl SessionServers {
         }
         let (this, outlet) = (Arc::clone(self), outlet.clone());
         if self.setup.is_interactive() {
-            let operator = Arc::clone(doors.operator);
+            let operator = Arc::clone(parts.operator);
             tokio::spawn(async move {
                 this.report_interactively(&notices).await;
                 this.sign_in_where_enabled(&operator, &notices).await;
@@ -201,12 +201,12 @@ impl SessionServers {
 
     fn create(
         &self,
-        doors: &SessionDoors<'_>,
+        parts: &SessionParts<'_>,
         notices: mpsc::UnboundedSender<(Severity, String)>,
     ) -> Servers {
         let lists = self.setup.tool_lists();
-        let (toolset, commands) = (doors.toolset.clone(), doors.commands.clone());
-        let instructions = Instructions::new(doors.memory.clone());
+        let (toolset, commands) = (parts.toolset.clone(), parts.commands.clone());
+        let instructions = Instructions::new(parts.memory.clone());
         let sink = move |event| match event {
             ServerChange::Instructions { server, text } => instructions.set(server, text),
             ServerChange::Tools { server, tools } => {
@@ -224,9 +224,9 @@ impl SessionServers {
         };
         let origin = Origin { session: self.session.as_str().into(), ..Origin::default() };
         let options = ServersOptions {
-            operator: Arc::clone(doors.operator),
+            operator: Arc::clone(parts.operator),
             origin: Arc::new(origin),
-            sampler: Some(Arc::clone(&doors.sampler)),
+            sampler: Some(Arc::clone(&parts.sampler)),
             ..self.setup.servers_options(&self.session)
         };
         Servers::new(options, Arc::new(sink))
