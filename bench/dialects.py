@@ -6,6 +6,7 @@ A turn is a `Text` (an answer, in pieces), `Calls` (tool calls of the model) or,
 - Gemini: `POST …:streamGenerateContent`
 - OpenAI Responses: `POST …/responses`
 - OpenAI Chat Completions: `POST …/chat/completions`
+- Anthropic Messages: `POST …/messages`, for answers only
 
 `prompt_tokens` is the token count that the model reports for the request; only Gemini's dialect has
 it.
@@ -229,3 +230,31 @@ def chat_events(turn, number, _tools):
         }
     )
     yield b"data: [DONE]\n\n"
+
+
+# Anthropic Messages
+
+
+def messages_events(turn, number, _tools):
+    """Yields the events of an answer in the dialect of Anthropic's Messages."""
+
+    def event(kind, **fields):
+        return _data({"type": kind} | fields, kind)
+
+    usage = {"input_tokens": turn.prompt_tokens, "output_tokens": 1}
+    message = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": "bench",
+        "content": [],
+        "usage": usage,
+    }
+    yield event("message_start", message=message)
+    yield event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    for piece in turn.pieces:
+        delta = {"type": "text_delta", "text": piece}
+        yield event("content_block_delta", index=0, delta=delta)
+    yield event("content_block_stop", index=0)
+    yield event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 5})
+    yield event("message_stop")

@@ -171,6 +171,8 @@ def _dialect(method, path):
         return dialects.responses_events
     if path.endswith("/chat/completions"):
         return dialects.chat_events
+    if path.endswith("/messages"):
+        return dialects.messages_events
     return None
 
 

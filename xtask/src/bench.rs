@@ -62,6 +62,12 @@ enum Kind {
         #[arg(long)]
         quick: bool,
     },
+    /// Each API dialect beside Gemini's: time until the first request, cost of a long answer
+    Vendors {
+        /// Fewer runs
+        #[arg(long)]
+        quick: bool,
+    },
     /// The connection to an editor, beside Gemini CLI's: start, memory, cost of text, delays
     Editors {
         /// Fewer runs, of Pollux alone; bench/RESULTS.md stays as it is
@@ -102,6 +108,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<ExitCode> {
         (Some(Kind::Servers { quick }), _) => beside_peers(root, &build, "servers", *quick),
         (Some(Kind::Commands { quick }), _) => alone(root, &build, "commands", *quick),
         (Some(Kind::Extensions { quick }), _) => alone(root, &build, "extensions", *quick),
+        (Some(Kind::Vendors { quick }), _) => alone(root, &build, "vendors", *quick),
         (Some(Kind::Editors { quick }), _) => beside_peers(root, &build, "editors", *quick),
         (Some(Kind::Tui { quick }), _) => beside_peers(root, &build, "tui", *quick),
         (None, Some(Phase::Start)) => profile(root, &build),
