@@ -1,10 +1,12 @@
 //! Error responses of Google's Gemini API and of gateways for it.
 
 use pollux_net::StatusError;
+use serde_json::Value;
 
 use crate::auth::KEY_PAGE;
 use crate::catalog::{self, GEMINI, SignIn, Vendor};
 use crate::failure::RefusalReader;
+use crate::openai::{NO_KEYS, says_no_model};
 use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
 
 /// Reader of the error responses of Google's service.
@@ -77,9 +79,26 @@ impl GoogleRefusals {
     }
 }
 
+/// Reads what gateways report as an invalid request, with the bodies of other APIs.
+fn of_gateway(read: Refusal, body: &[u8]) -> Refusal {
+    let kind = match read.kind {
+        Kind::Invalid if says_no_model(&read.message) => Kind::NotFound,
+        Kind::Invalid if error_type(body).is_some_and(|kind| kind == NO_KEYS) => Kind::Auth,
+        kind => kind,
+    };
+    Refusal { kind, ..read }
+}
+
+/// Returns the type of an error, which Google's bodies do not have.
+fn error_type(body: &[u8]) -> Option<String> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    Some(body.get("error")?.get("type")?.as_str()?.to_owned())
+}
+
 impl RefusalReader for GoogleRefusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
-        refusal::understood(refusal.status.as_u16(), &refusal.body)
+        let read = refusal::understood(refusal.status.as_u16(), &refusal.body);
+        if self.gateway.is_some() { of_gateway(read, &refusal.body) } else { read }
     }
 
     fn address_source(&self) -> &'static str {
@@ -136,6 +155,9 @@ impl RefusalReader for GoogleRefusals {
             }
             Kind::Busy | Kind::NoCapacity | Kind::Server => {
                 "The service is overloaded or has an error; try again later, or choose another model with --model.".to_owned()
+            }
+            Kind::TooLong if self.gateway.is_some() => {
+                "The conversation is longer than the context of the model. Start a new conversation, or choose a model with a larger context.".to_owned()
             }
             Kind::TooLong | Kind::Filtered | Kind::Invalid | Kind::Other => String::new(),
         }

@@ -216,3 +216,19 @@ fn notices_are_short() {
     assert_eq!(class(&error), "ApiError");
     assert_eq!(class(&refused_connection()), "ECONNREFUSED");
 }
+
+#[test]
+fn bodies_of_other_apis_from_a_gateway_are_understood() {
+    let gateway = GoogleRefusals { gateway: Some("h:4000".to_owned()), ..Default::default() };
+    for (kind, message, expected, remedy) in [
+        ("None", "Invalid model name passed in model=m-1.", ModelErrorKind::NotFound, "at h:4000"),
+        ("no_db_connection", "No connected db.", ModelErrorKind::Auth, "Check GEMINI_API_KEY"),
+        ("None", "prompt is too long: 3 > 2", ModelErrorKind::TooLong, "a larger context"),
+        ("None", "Unknown name \"x\"", ModelErrorKind::Invalid, ""),
+    ] {
+        let body = json!({"error": {"message": message, "type": kind, "code": "400"}});
+        let failure = before_answer(&gateway, &status(400, &body), "m-1");
+        assert_eq!(failure.kind, expected, "{message}");
+        assert!(failure.message.contains(remedy), "{failure}");
+    }
+}
