@@ -201,7 +201,15 @@ impl PreparedSession for Prepared {
         source: PromptSource,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let setup = Arc::clone(&self.setup);
-        Box::pin(async move { Ok(Expander::new(&setup, source).expand(&prompt).await?) })
+        Box::pin(async move {
+            let named = Arc::clone(&setup);
+            let agents = if prompt.contains('@') {
+                blocking(move || Ok(named.agent_names())).await?
+            } else {
+                Vec::new()
+            };
+            Ok(Expander::new(&setup, source).with_agents(agents).expand(&prompt).await?)
+        })
     }
 
     fn leave_out_prompt_commands(&mut self) {

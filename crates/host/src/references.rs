@@ -1,4 +1,4 @@
-//! Expansion of the `@path` and `@server:uri` references of a prompt.
+//! Expansion of the `@path`, `@server:uri` and `@agent` references of a prompt.
 //!
 //! The layout of the parts is the same as in Gemini CLI: the prompt with the paths as the workspace
 //! knows them, a heading, the label and content of each file, and a closing line. A path that is
@@ -55,6 +55,8 @@ pub(crate) struct Expander {
     source: PromptSource,
     /// MCP servers whose resources can be named.
     servers: Option<Servers>,
+    /// Subagents that can be named.
+    agents: Vec<String>,
 }
 
 impl Expander {
@@ -70,7 +72,13 @@ impl Expander {
             interactive: setup.is_interactive(),
             source,
             servers: None,
+            agents: Vec::new(),
         }
+    }
+
+    /// Also takes the names of these subagents as references.
+    pub(crate) fn with_agents(self, agents: Vec<String>) -> Self {
+        Self { agents, ..self }
     }
 
     /// Also expands references to resources of these servers.
@@ -99,7 +107,7 @@ impl Expander {
             return Ok(vec![Part::text(prompt)]);
         }
         let resources = self.resources(prompt).await?;
-        let Self { workspace, files, ignore, recursive_search, source, .. } = self.clone();
+        let Self { workspace, files, ignore, recursive_search, source, agents, .. } = self.clone();
         let (workspace, prompt) = (workspace.get(), prompt.to_owned());
         let work = tokio::task::spawn_blocking(move || {
             let rules = IgnoreRules::for_roots(workspace.roots(), &ignore);
@@ -118,6 +126,7 @@ impl Expander {
                 recursive_search,
                 piped,
                 resources: &resources,
+                agents: &agents,
             }
             .expand(&prompt)
         });
@@ -133,6 +142,15 @@ impl Expander {
         }
         Ok(parts)
     }
+}
+
+/// Returns the part that tells the model which subagents the user has chosen.
+fn agent_note(agents: &[String]) -> Part {
+    let names = agents.join(", ");
+    Part::text(format!(
+        "\n<system_note>\nThe user has chosen these subagents with an @: {names}. Delegate the \
+         work that the prompt describes to them.\n</system_note>\n"
+    ))
 }
 
 /// Error of a named file that cannot be read, with the message of Gemini CLI; becomes
@@ -176,6 +194,8 @@ struct References<'a> {
     piped: usize,
     /// Contents of the resources that the prompt names, by reference.
     resources: &'a ResourceParts,
+    /// Subagents that the prompt can name. They win over files of the same name, as in Gemini CLI.
+    agents: &'a [String],
 }
 
 /// File to read.
@@ -196,6 +216,7 @@ impl References<'_> {
             Resolver::new(self.workspace, self.rules, self.kept, self.recursive_search);
         let mut report = Report::default();
         let mut tokens = tokens(prompt);
+        let agents = self.take_agents(prompt, &mut tokens);
         for token in tokens.iter_mut().take(MAX_NAMES) {
             if !self.resources.contains_key(&token.path) {
                 self.read_as_meant(token, prompt);
@@ -211,12 +232,13 @@ impl References<'_> {
             text.push_str(&resolved.shown);
             end = token.range.end;
         }
-        if end == 0 && self.resources.is_empty() {
+        if end == 0 && self.resources.is_empty() && agents.is_empty() {
             return Ok(Expansion { parts: vec![Part::text(prompt)], report });
         }
         text.push_str(&prompt[end..]);
         let files = self.files(found.into_values().flatten(), &resolver, &mut report);
         let mut parts = vec![Part::text(text.trim())];
+        parts.extend((!agents.is_empty()).then(|| agent_note(&agents)));
         let mut content = self.read(&files, &mut report)?;
         for (reference, blocks) in self.resources {
             content.push(Part::text(format!("\nContent from @{reference}:\n")));
@@ -228,6 +250,23 @@ impl References<'_> {
             parts.push(Part::text(CLOSING));
         }
         Ok(Expansion { parts, report })
+    }
+
+    /// Removes the tokens that name subagents; returns the names, each once. Text that came through
+    /// a pipe names none.
+    fn take_agents(&self, prompt: &str, tokens: &mut Vec<Token>) -> Vec<String> {
+        let mut named = Vec::new();
+        tokens.retain(|token| {
+            let start = token.range.start;
+            let is_agent = start >= self.piped
+                && !prompt[..start].ends_with(char::is_alphanumeric)
+                && self.agents.contains(&token.path);
+            if is_agent && !named.contains(&token.path) {
+                named.push(token.path.clone());
+            }
+            !is_agent
+        });
+        named
     }
 
     /// Shortens a token that names no existing path to a reading that does.

@@ -39,6 +39,15 @@ pub(crate) struct OpenSession {
     pub(crate) paths: Arc<PathIndex>,
 }
 
+impl OpenSession {
+    /// Returns the names of the subagents that the model can invoke.
+    fn agent_names(&self) -> Vec<String> {
+        let subagents = &self.state.subagents;
+        let offered = subagents.tool().map(|_| subagents.offered().get()).unwrap_or_default();
+        offered.iter().map(|agent| agent.name.clone()).collect()
+    }
+}
+
 #[async_trait]
 impl RunningSession for OpenSession {
     fn facts(&self) -> &SessionFacts {
@@ -96,7 +105,9 @@ impl RunningSession for OpenSession {
         source: PromptSource,
     ) -> BoxFuture<'static, Result<Vec<Part>, SessionsError>> {
         let servers = self.state.servers.servers();
-        let expander = Expander::new(&self.setup, source).with_servers(servers);
+        let expander = Expander::new(&self.setup, source)
+            .with_servers(servers)
+            .with_agents(self.agent_names());
         Box::pin(async move { expander.expand(&prompt).await.map_err(SessionsError::from) })
     }
 
@@ -119,7 +130,8 @@ impl RunningSession for OpenSession {
 
     fn complete_path(&self, partial: String, limit: Duration) -> BoxFuture<'static, Completions> {
         let servers = self.state.servers.servers();
-        let completer = PathCompleter::new(&self.setup, &self.paths, servers);
+        let agents = self.agent_names();
+        let completer = PathCompleter::new(&self.setup, &self.paths, servers, agents);
         Box::pin(completer.complete(partial, limit))
     }
 

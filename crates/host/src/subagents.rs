@@ -121,6 +121,15 @@ impl Setup {
         (!model.is_empty()).then(|| model.to_owned())
     }
 
+    /// Returns the names of the subagents that the model can invoke. Blocks the thread.
+    pub(crate) fn agent_names(&self) -> Vec<String> {
+        if !self.offers("invoke_agent") {
+            return Vec::new();
+        }
+        let found = self.find_agents(self.accepted(), &self.loaded.settings);
+        offered_agents(&found).into_iter().map(|agent| agent.name).collect()
+    }
+
     /// Returns the tool that invokes subagents, if the settings leave it enabled.
     pub(crate) fn agent_tool(
         &self,

@@ -26,10 +26,17 @@ pub(crate) struct PathCompleter {
     is_recursive: bool,
     is_fuzzy: bool,
     servers: Option<Servers>,
+    /// Names of subagents.
+    agents: Vec<String>,
 }
 
 impl PathCompleter {
-    pub(crate) fn new(setup: &Setup, index: &Arc<PathIndex>, servers: Option<&Servers>) -> Self {
+    pub(crate) fn new(
+        setup: &Setup,
+        index: &Arc<PathIndex>,
+        servers: Option<&Servers>,
+        agents: Vec<String>,
+    ) -> Self {
         let settings = &setup.loaded.settings;
         let is_recursive = "context.fileFiltering.enableRecursiveFileSearch";
         let is_fuzzy = "context.fileFiltering.enableFuzzySearch";
@@ -40,12 +47,14 @@ impl PathCompleter {
             is_recursive: settings.boolean(is_recursive),
             is_fuzzy: settings.boolean(is_fuzzy),
             servers: servers.cloned(),
+            agents,
         }
     }
 
-    /// Returns the paths that begin with `partial`, as they are written after an `@`, sorted, and
-    /// then those that match it. A folder ends with `/`. Ignored paths are left out, and hidden
-    /// ones unless a name begins with a full stop. The answer takes little more than `limit`.
+    /// Returns the paths that begin with `partial`, as they are written after an `@`, sorted, then
+    /// the subagents whose names begin with it, and then paths that match it. A folder ends with
+    /// `/`. Ignored paths are left out, and hidden ones unless a name begins with a full stop. The
+    /// answer takes little more than `limit`.
     pub(crate) async fn complete(self, partial: String, limit: Duration) -> Completions {
         let resources = self.servers.as_ref().map(Servers::resources).unwrap_or_default();
         let references = resources.iter().map(ServerResource::reference);
@@ -65,6 +74,10 @@ impl PathCompleter {
         let workspace = self.workspace.get();
         let rules = IgnoreRules::for_roots(workspace.roots(), &self.ignore);
         let mut texts = beginning(&workspace, &rules, partial);
+        if !partial.is_empty() {
+            let agents = self.agents.iter().filter(|agent| agent.starts_with(partial));
+            texts.extend(agents.cloned());
+        }
         let text = unescaped_path(partial);
         let text = text.strip_prefix("./").unwrap_or(&text);
         // Paths outside of the workspace are not searched for.
@@ -140,6 +153,7 @@ mod tests {
             is_recursive: true,
             is_fuzzy: false,
             servers: None,
+            agents: vec!["some_agent".to_owned(), "other".to_owned()],
         };
         let completions = |completer: &PathCompleter, partial| {
             let found = completer.paths(partial, Duration::from_secs(20));
@@ -148,7 +162,8 @@ mod tests {
         };
         for (partial, expected) in [
             ("", &["some.txt", "src/"][..]),
-            ("so", &["some.txt"]),
+            ("so", &["some.txt", "some_agent"]),
+            ("oth", &["other"]),
             ("sr", &["src/", "src/a\\ b.rs", "src/main.rs"]),
             ("src/", &["src/a\\ b.rs", "src/main.rs"]),
             ("src/a\\ ", &["src/a\\ b.rs"]),

@@ -34,6 +34,7 @@ impl Expander {
                 recursive_search: false,
                 piped: 0,
                 resources: &ResourceParts::default(),
+                agents: &[],
             }
             .insertion(&path)
         });

@@ -15,11 +15,17 @@ struct Sample {
     folder: TempDir,
     recursive_search: bool,
     typed: bool,
+    agents: Vec<String>,
 }
 
 impl Sample {
     fn new(files: &[(&str, &str)]) -> Self {
-        let sample = Self { folder: TempDir::new().unwrap(), recursive_search: true, typed: true };
+        let sample = Self {
+            folder: TempDir::new().unwrap(),
+            recursive_search: true,
+            typed: true,
+            agents: Vec::new(),
+        };
         for (name, text) in files {
             sample.write(name, text.as_bytes());
         }
@@ -47,7 +53,8 @@ impl Sample {
         let files = &LocalFiles;
         let piped = if self.typed { 0 } else { prompt.len() };
         let resources = &ResourceParts::new();
-        References { workspace, files, rules, kept, recursive_search, piped, resources }
+        let agents = &self.agents;
+        References { workspace, files, rules, kept, recursive_search, piped, resources, agents }
             .expand(prompt)
     }
 
@@ -401,4 +408,29 @@ fn a_link_out_of_the_workspace_is_not_followed() {
         .unwrap();
     assert_eq!(sample.parts("@in/link"), json!([{"text": "@in/link"}]));
     assert_eq!(sample.labels("@in"), ["in/a.txt"]);
+}
+
+#[test]
+fn a_subagent_is_named_like_a_file() {
+    let mut sample = Sample::new(&[("a.txt", "alpha"), ("helper", "a file")]);
+    sample.agents = vec!["helper".to_owned(), "other".to_owned()];
+    let note = |names: &str| {
+        json!({"text": format!(
+            "\n<system_note>\nThe user has chosen these subagents with an @: {names}. Delegate the \
+             work that the prompt describes to them.\n</system_note>\n"
+        )})
+    };
+    let prompt = "@helper, do it with @other, and @helper";
+    let expected = json!([{"text": prompt}, note("helper, other")]);
+    assert_eq!(sample.parts(prompt), expected);
+    assert_eq!(sample.warnings(prompt), [""; 0]);
+    let parts = sample.parts("@helper reads @a.txt");
+    assert_eq!((&parts[0]["text"], &parts[1]), (&json!("@helper reads @a.txt"), &note("helper")));
+    assert_eq!(parts[4]["text"], "alpha");
+    // A file with the same name has a path.
+    assert_eq!(sample.parts("@./helper")[3]["text"], "a file");
+    assert_eq!(sample.parts("me@helper.org"), json!([{"text": "me@helper.org"}]));
+    sample.typed = false;
+    let parts = sample.parts("@other");
+    assert_eq!(parts, json!([{"text": "@other"}]), "piped text chooses no subagent");
 }

@@ -4,12 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, ReplyGate, Signal, reply, timed_test};
+use pollux_testkit::{
+    CapturedRequest, Endpoint, Key, ModelReply, ReplyGate, Signal, reply, timed_test,
+};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::line::Talk;
 use super::mcp_server::ScriptServer;
+use super::screen;
 use super::stage::{SOON, Stage, texts};
 
 /// Returns a definition of an agent.
@@ -413,4 +416,34 @@ fn agents_are_listed_and_changed_in_the_conversation() {
         settings["agents"]["overrides"],
         json!({"tester": {"enabled": true, "runConfig": {"maxTurns": 7}}})
     );
+}
+
+#[test]
+fn a_prompt_names_a_subagent_with_an_at_sign() {
+    fn said(request: &CapturedRequest) -> Vec<&str> {
+        texts(request.contents().last().unwrap())
+    }
+
+    let stage = Stage::with([reply().text("Yes."), reply().text("Again.")]);
+    stage.home.user_file("agents/tester.md", agent("tester", ""));
+    stage.prompt("text", "@tester checks a.txt").assert_code(0);
+    let requests = stage.requests();
+    let request = said(&requests[0]);
+    assert!(request.contains(&"@tester checks a.txt"), "{request:?}");
+    let note = request.last().unwrap();
+    assert!(note.contains("chosen these subagents with an @: tester."), "{note}");
+    let talk = screen::Talk::of(stage);
+    talk.terminal.send("@tes");
+    talk.wait("\n> tester\n");
+    talk.terminal.send_key(Key::Tab);
+    talk.wait("\n> @tester\n");
+    talk.terminal.send("checks");
+    talk.wait("> @tester checks");
+    talk.enter();
+    talk.wait("Again.");
+    talk.idle();
+    let requests = talk.stage.requests();
+    let request = said(requests.last().unwrap());
+    assert!(request.last().unwrap().contains("subagents with an @: tester."), "{request:?}");
+    talk.end();
 }

@@ -74,7 +74,7 @@ impl Uses {
         let listed = self.run("glob", json!({"pattern": "note.*"})).await;
         let named = self.expander.expand(&format!("What is in @{}?", note.display())).await;
         let named = format!("{:?}", named.unwrap());
-        let completer = PathCompleter::new(&self.setup, &self.paths, None);
+        let completer = PathCompleter::new(&self.setup, &self.paths, None, Vec::new());
         let completed = completer.complete("no".to_owned(), Duration::from_secs(20)).await;
         let block = self.setup.session_context(&self.memory).render();
         self.memory.reload();
