@@ -3,8 +3,8 @@
 //!
 //! Prices are US dollars for a million tokens. A model is named as for `--model`: without a vendor
 //! for the Gemini API, `VENDOR/NAME` for all others. A name also matches its versions
-//! (`gpt-4o-2024-08-06`), and a name that ends in `*` matches all names with that prefix. A property
-//! that no matching entry has is unknown: nothing is guessed.
+//! (`gpt-4o-2024-08-06`), and a name that ends in `*` matches all names with that prefix. A
+//! property that no matching entry has is unknown: nothing is guessed.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

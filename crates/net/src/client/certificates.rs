@@ -29,8 +29,8 @@ pub fn install_crypto_provider() {
 pub struct ClientCertificate(Arc<CertifiedKey>);
 
 impl ClientCertificate {
-    /// Reads the certificate, followed by those of its issuers, and its key from PEM files. Both may
-    /// be in the same file.
+    /// Reads the certificate, followed by those of its issuers, and its key from PEM files. Both
+    /// may be in the same file.
     ///
     /// # Errors
     /// [`Error::InvalidOptions`] if a file cannot be read, or if the key does not belong to the
@@ -55,8 +55,8 @@ impl ClientCertificate {
     }
 }
 
-/// Returns the TLS configuration that trusts the system's certificates and `roots`, and that has the
-/// certificate of the user, if there is one.
+/// Returns the TLS configuration that trusts the system's certificates and `roots`, and that has
+/// the certificate of the user, if there is one.
 ///
 /// # Errors
 /// The message about a system without certificates.

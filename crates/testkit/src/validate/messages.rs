@@ -13,7 +13,8 @@ const KINDS: [(&str, &[&str]); 2] = [
 
 /// Checks a request against the service's rules:
 ///
-/// - `model` (or, for Vertex AI, `anthropic_version`) and `max_tokens` are set, the first message is the user's, and roles alternate;
+/// - `model` (or, for Vertex AI, `anthropic_version`) and `max_tokens` are set, the first message
+///   is the user's, and roles alternate;
 /// - no message is empty, and no text is without visible characters;
 /// - calls come from the assistant, results from the user; every call is answered exactly once in
 ///   the next message, before all other blocks;

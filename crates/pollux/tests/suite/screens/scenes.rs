@@ -257,6 +257,7 @@ fn lists() -> Vec<Scene> {
     vec![
         Scene::new("themes", vec![See(READY), Line("/theme"), See("ANSI")]),
         Scene::new("settings", vec![See(READY), Line("/settings"), See("policyPaths")]),
+        Scene::new("help", vec![See(READY), Line("/help"), See("> Help")]),
         Scene::new("models", vec![See(READY), Line("/model"), See("(current)")]),
         Scene::new(
             "sessions",
@@ -278,7 +279,6 @@ fn commands() -> Vec<Scene> {
     let command =
         |name, line, until| Scene::new(name, vec![See(READY), Line(line), See(until), Rest]);
     vec![
-        command("command-help", "/help", "describes a command"),
         command("command-shortcuts", "/shortcuts", "Ctrl-C"),
         command("command-mode", "/mode", "default"),
         command("command-settings", "/settings set", "Usage"),
