@@ -19,6 +19,8 @@ use desk::{Desk, QueuedOnCancel};
 pub struct Handle {
     ops: mpsc::UnboundedSender<Op>,
     events: Mutex<Option<mpsc::Receiver<Arc<Envelope>>>>,
+    /// Cancelled when the agent has ended.
+    ended: CancellationToken,
     commands: Live<CommandSet>,
 }
 
@@ -56,9 +58,18 @@ impl AgentHandle for Handle {
 
     fn events(&self) -> BoxStream<'static, Arc<Envelope>> {
         let receiver = self.events.lock().ok().and_then(|mut events| events.take());
-        futures::stream::unfold(receiver, |receiver| async move {
+        let ended = self.ended.clone();
+        futures::stream::unfold((receiver, ended), |(receiver, ended)| async move {
             let mut receiver = receiver?;
-            receiver.recv().await.map(|event| (event, Some(receiver)))
+            let received = ended.run_until_cancelled(receiver.recv()).await;
+            let event = if let Some(event) = received {
+                event
+            } else {
+                // Parts of the session that live on, such as servers, have senders, too.
+                receiver.close();
+                receiver.recv().await
+            };
+            event.map(|event| (event, (Some(receiver), ended)))
         })
         // A frontend may poll again after the end.
         .fuse()
@@ -81,8 +92,13 @@ pub fn spawn(
 ) -> (Handle, tokio::task::JoinHandle<()>) {
     let (ops, received) = mpsc::unbounded_channel();
     let desk = Desk::new(&agent, commands.clone(), replies, (ops.downgrade(), received));
-    let task = tokio::spawn(Worker { agent, desk }.run());
-    (Handle { ops, events: Mutex::new(Some(events)), commands }, task)
+    let ended = CancellationToken::new();
+    let at_end = ended.clone().drop_guard();
+    let task = tokio::spawn(async move {
+        let _at_end = at_end;
+        Worker { agent, desk }.run().await;
+    });
+    (Handle { ops, events: Mutex::new(Some(events)), ended, commands }, task)
 }
 
 /// Task of one session.

@@ -10,6 +10,7 @@ use pollux_testkit::{
 };
 use serde_json::{Value, json};
 
+use super::line::Talk;
 use super::mcp_server::{ScriptServer, listing, tool};
 use super::stage::{MODEL, SOON, Stage, is_alive, wait_until};
 
@@ -66,6 +67,19 @@ fn a_servers_tool_is_offered_and_called() {
     assert!(lines.contains(&"OWN=inside") && lines.contains(&"GEMINI_CLI=1"), "{variables}");
     let is_secret = |line: &&str| line.contains("GITHUB_TOKEN") || line.contains("GEMINI_API_KEY");
     assert_eq!(lines.iter().find(|line| is_secret(line)), None);
+}
+
+#[test]
+fn quit_ends_a_conversation_with_servers_at_once() {
+    let stage = stage_with(|stage| {
+        let silent = json!({"command": "sleep", "args": ["100"]});
+        json!({"s": ScriptServer::default().entry(stage, "server"), "silent": silent})
+    });
+    let talk = Talk::start(stage, |program| program);
+    talk.type_line("/mcp");
+    talk.wait_for_text("Configured MCP servers:");
+    talk.type_line("/quit");
+    talk.over();
 }
 
 #[test]
