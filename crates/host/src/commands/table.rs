@@ -58,7 +58,7 @@ impl PlannedPart {
 /// All slash commands of Gemini CLI 0.61, by name.
 pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("about"),
-    available("agents").dialog(),
+    available("agents"),
     planned("auth", PlannedPart::SignIn)
         .remarked("The key comes from the environment or from ~/.gemini/.env.")
         .dialog(),

@@ -265,7 +265,7 @@ fn a_search_for_a_referenced_name_needs_the_tool_for_it() {
 
 #[test]
 fn slash_commands_that_do_nothing_here_go_to_the_model() {
-    for prompt in ["/nosuch x", "/about", "/help", "//comment", "/* comment */"] {
+    for prompt in ["/nosuch x", "/about", "/agents list", "/help", "//comment", "/* comment */"] {
         let stage = Stage::new();
         assert_eq!(expanded(&stage, prompt), [prompt]);
     }
