@@ -2,15 +2,10 @@
 `cargo xtask bench commands`.
 """
 
-import argparse
 import json
-import os
-import tempfile
-from pathlib import Path
-from statistics import median
 
+import alone
 import first_request
-import goals
 import programs
 from goals import WALL_NOISE, Figure, at_most
 
@@ -46,23 +41,11 @@ def added(program, work, kind, runs):
     return [full - empty for empty, full in pairs[1:]]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
-    parser.add_argument("--quick", action="store_true", help="fewer runs")
-    options = parser.parse_args()
-    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
-    program = programs.Program("pollux", options.binary.resolve(), (), True)
-    missed = 0
-    with tempfile.TemporaryDirectory(prefix="pollux-commands-") as work:
-        for figure, kind in zip(FIGURES, (TRUSTED, PINNED), strict=True):
-            values = added(program, Path(work), kind, 7 if options.quick else 25)
-            verdict = figure.goal.verdict(median(values), {})
-            missed += verdict == goals.MISSED
-            shown = f"{median(values):.2f} {figure.unit} ({min(values):.2f}–{max(values):.2f})"
-            print(f"{figure.title}: {shown}, goal {figure.goal.text()}: {verdict}")
-    raise SystemExit(1 if missed else 0)
+def measurements(binary, work, is_quick):
+    program = programs.Program("pollux", binary, (), True)
+    for figure, kind in zip(FIGURES, (TRUSTED, PINNED), strict=True):
+        yield figure, added(program, work, kind, 7 if is_quick else 25)
 
 
 if __name__ == "__main__":
-    main()
+    alone.main(__doc__, measurements)

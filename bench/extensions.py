@@ -2,15 +2,10 @@
 first request. Started by `cargo xtask bench extensions`.
 """
 
-import argparse
 import json
-import os
-import tempfile
-from pathlib import Path
-from statistics import median
 
+import alone
 import first_request
-import goals
 import programs
 from goals import WALL_NOISE, Figure, at_most
 
@@ -54,25 +49,15 @@ def write(state, path, text):
     file.write_text(text)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
-    parser.add_argument("--quick", action="store_true", help="fewer runs")
-    options = parser.parse_args()
-    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
-    program = programs.Program("pollux", options.binary.resolve(), (), True)
-    with tempfile.TemporaryDirectory(prefix="pollux-extensions-") as work:
-        homes = [Path(work) / "empty", Path(work) / "full"]
-        prepare(homes[1])
-        runs = 7 if options.quick else 25
-        pairs = [[first_request.of_run(program, home) for home in homes] for _ in range(runs + 1)]
+def measurements(binary, work, is_quick):
+    program = programs.Program("pollux", binary, (), True)
+    homes = [work / "empty", work / "full"]
+    prepare(homes[1])
+    runs = 7 if is_quick else 25
+    pairs = [[first_request.of_run(program, home) for home in homes] for _ in range(runs + 1)]
     # The first run of a home stores what later ones read.
-    values = [full - empty for empty, full in pairs[1:]]
-    verdict = FIGURE.goal.verdict(median(values), {})
-    shown = f"{median(values):.2f} {FIGURE.unit} ({min(values):.2f}–{max(values):.2f})"
-    print(f"{FIGURE.title}: {shown}, goal {FIGURE.goal.text()}: {verdict}")
-    raise SystemExit(1 if verdict == goals.MISSED else 0)
+    yield FIGURE, [full - empty for empty, full in pairs[1:]]
 
 
 if __name__ == "__main__":
-    main()
+    alone.main(__doc__, measurements)

@@ -2,13 +2,7 @@
 processor time of a long answer. Started by `cargo xtask bench vendors`.
 """
 
-import argparse
-import os
-import tempfile
-from pathlib import Path
-from statistics import median
-
-import goals
+import alone
 import isolated
 import sampling
 import scenarios
@@ -68,26 +62,13 @@ def pairs(binary, work, dialect, turn, runs):
     return [[measure(binary, home, one, turn) for home, one in both] for _ in range(runs + 1)][1:]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True, help="the pollux to measure")
-    parser.add_argument("--quick", action="store_true", help="fewer runs")
-    options = parser.parse_args()
-    print(f"load average at the beginning {os.getloadavg()[0]:.1f}")
-    binary, missed = options.binary.resolve(), 0
-    with tempfile.TemporaryDirectory(prefix="pollux-vendors-") as work:
-        for dialect in DIALECTS:
-            short = pairs(binary, Path(work), dialect, scenarios.HELLO, 7 if options.quick else 25)
-            long = pairs(binary, Path(work), dialect, LONG, 3 if options.quick else 9)
-            later = [own - gemini for (_, gemini), (_, own) in short]
-            ratios = [own.cpu / gemini.cpu for (gemini, _), (own, _) in long]
-            for figure, values in ((first_request(dialect[0]), later), (long_answer(dialect[0]), ratios)):
-                verdict = figure.goal.verdict(median(values), {})
-                missed += verdict == goals.MISSED
-                shown = f"{median(values):.2f} {figure.unit} ({min(values):.2f}–{max(values):.2f})"
-                print(f"{figure.title}: {shown}, goal {figure.goal.text()}: {verdict}", flush=True)
-    raise SystemExit(1 if missed else 0)
+def measurements(binary, work, is_quick):
+    for dialect in DIALECTS:
+        short = pairs(binary, work, dialect, scenarios.HELLO, 7 if is_quick else 25)
+        yield first_request(dialect[0]), [own - gemini for (_, gemini), (_, own) in short]
+        long = pairs(binary, work, dialect, LONG, 3 if is_quick else 9)
+        yield long_answer(dialect[0]), [own.cpu / gemini.cpu for (gemini, _), (own, _) in long]
 
 
 if __name__ == "__main__":
-    main()
+    alone.main(__doc__, measurements)
