@@ -8,6 +8,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::{Error, Result};
@@ -20,6 +21,11 @@ pub const STALE_AFTER: Duration = Duration::from_secs(10);
 
 /// Maximum pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Number of locks that this process has released. Its threads thereby notice at once when one of
+/// them releases a lock; the locks of other processes are looked at after pauses.
+static RELEASED: Mutex<u64> = Mutex::new(0);
+static RELEASE: Condvar = Condvar::new();
 
 /// Lock folder that is held. Dropping it releases the lock.
 ///
@@ -49,6 +55,7 @@ impl DirLock {
         let deadline = Instant::now() + wait;
         let mut pause = Duration::from_millis(5);
         loop {
+            let released = *RELEASED.lock().unwrap_or_else(PoisonError::into_inner);
             match fs::create_dir(&folder) {
                 Ok(()) => {
                     let identity = identity(&folder);
@@ -63,7 +70,7 @@ impl DirLock {
             if Instant::now() >= deadline {
                 return Err(Error::Locked { path: folder });
             }
-            std::thread::sleep(pause);
+            wait_for_release(released, pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
@@ -88,7 +95,16 @@ impl Drop for DirLock {
             // A failure can be ignored: the lock will become stale.
             drop(fs::remove_dir(&self.folder));
         }
+        *RELEASED.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        RELEASE.notify_all();
     }
+}
+
+/// Waits until this process has released more locks than `released`, at most for `pause`.
+fn wait_for_release(released: u64, pause: Duration) {
+    let now = RELEASED.lock().unwrap_or_else(PoisonError::into_inner);
+    // Whether it has makes no difference: the next attempt tells.
+    drop(RELEASE.wait_timeout_while(now, pause, |now| *now == released));
 }
 
 /// Returns the lock folder of the real file, so that two links to the file share one lock.

@@ -36,6 +36,27 @@ fn waits_for_the_holder() {
 }
 
 #[test]
+fn a_release_is_noticed_at_once() {
+    let (_dir, file) = target();
+    let noticed = || {
+        let lock = DirLock::acquire(&file, Duration::ZERO).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                DirLock::acquire(&file, Duration::from_secs(20)).unwrap();
+                Instant::now()
+            });
+            // The fifth attempt is behind it, the sixth is 95 ms away.
+            std::thread::sleep(Duration::from_millis(160));
+            let released = Instant::now();
+            drop(lock);
+            waiting.join().unwrap().duration_since(released)
+        })
+    };
+    let soonest = std::iter::repeat_with(noticed).take(3).min().unwrap();
+    assert!(soonest < Duration::from_millis(50), "{soonest:?}");
+}
+
+#[test]
 fn a_dead_holder_is_replaced_and_cannot_release_the_new_one() {
     let (_dir, file) = target();
     let dead = DirLock::acquire(&file, Duration::ZERO).unwrap();
