@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::layout::SubagentLine;
+use crate::layout::{SubagentLine, words};
 use crate::source::{Span, read_span};
 use crate::stored::StoredMessage;
 
@@ -281,14 +281,15 @@ impl Scan {
         if self.surveys {
             let stored = StoredMessage::parse(text);
             is_resumable = stored.as_ref().is_some_and(StoredMessage::is_resumable);
-            if let Some(stored) = stored
+            if let Some(mut stored) = stored
                 && self.first_words.is_none()
                 && is_resumable
                 && kind == Some("user")
             {
-                let mut words = stored.text();
-                words.truncate(words.floor_char_boundary(TITLE_BYTES));
-                self.first_words = Some(words);
+                let typed = stored.take_typed();
+                let mut first = if typed.is_empty() { stored.text() } else { words(&typed) };
+                first.truncate(first.floor_char_boundary(TITLE_BYTES));
+                self.first_words = Some(first);
             }
         }
         if kind == Some("gemini") {

@@ -59,6 +59,15 @@ fn the_list_is_in_order_and_hides_what_nobody_can_resume() {
 }
 
 #[test]
+fn the_title_is_what_the_user_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut message = user("read @a.txt\n--- Content from referenced files ---\nsecret");
+    message["displayContent"] = json!([{ "text": "read @a.txt" }]);
+    write(folder.path(), "session-a.jsonl", &[header("a", "2026-01-31T10:00:00.000Z"), message]);
+    assert_eq!(store(folder.path()).list().unwrap()[0].title(), "read @a.txt");
+}
+
+#[test]
 fn identifiers_are_ids_first_then_strict_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let store = sample(folder.path());
