@@ -158,7 +158,7 @@ impl Surface {
     fn erase(&mut self, rows_above_cursor: usize) {
         let mut bytes = Vec::new();
         if rows_above_cursor > 0 {
-            bytes.extend_from_slice(format!("\x1b[{rows_above_cursor}A").as_bytes());
+            bytes.extend_from_slice(sequence(rows_above_cursor, 'A').as_bytes());
         }
         bytes.extend_from_slice(b"\r\x1b[J");
         self.pending.extend_from_slice(&bytes);
@@ -202,7 +202,7 @@ impl Surface {
         let rows = self.height - 1;
         if rows > 0 {
             self.pending.extend(std::iter::repeat_n(b'\n', rows));
-            self.pending.extend_from_slice(format!("\x1b[{rows}A").as_bytes());
+            self.pending.extend_from_slice(sequence(rows, 'A').as_bytes());
         }
     }
 }
@@ -257,12 +257,12 @@ impl<'a> Writer<'a> {
             self.move_to(old.len() - 1);
             self.down(grown);
             self.move_to(old.len() - tail);
-            self.push(&format!("\x1b[{grown}L"));
+            self.push(&sequence(grown, 'L'));
             there.splice(old.len() - tail..old.len() - tail, std::iter::repeat_n(0, grown));
         } else if tail > 0 && rows.len() < old.len() {
             let gone = old.len() - rows.len();
             self.move_to(rows.len() - tail);
-            self.push(&format!("\x1b[{gone}M"));
+            self.push(&sequence(gone, 'M'));
             there.drain(rows.len() - tail..old.len() - tail);
         }
         for index in head..rows.len() - tail {
@@ -301,20 +301,30 @@ impl<'a> Writer<'a> {
 
     /// Moves to the first column of a row that exists.
     fn move_to(&mut self, row: usize) {
-        if row > self.row {
-            self.down(row - self.row);
-        } else if row < self.row {
-            self.push(&format!("\x1b[{}A", self.row - row));
-            self.row = row;
-        }
+        self.move_in_column(row);
         if self.column != Some(0) {
             self.bytes.push(b'\r');
             self.column = Some(0);
         }
     }
 
+    /// Moves to a row that exists, by the shortest sequence, which may also move to the first
+    /// column.
+    fn move_in_column(&mut self, row: usize) {
+        match row.checked_sub(self.row) {
+            // The terminal receives two bytes for a line feed.
+            Some(rows @ ..=2) => self.down(rows),
+            Some(rows) => self.push(&sequence(rows, 'B')),
+            None => self.push(&sequence(self.row - row, 'A')),
+        }
+        self.row = row;
+    }
+
     /// Moves down to the first column, by line feeds, which scroll at the end of the screen.
     fn down(&mut self, rows: usize) {
+        if rows == 0 {
+            return;
+        }
         self.push(&"\n".repeat(rows));
         self.row += rows;
         self.column = Some(0);
@@ -328,9 +338,11 @@ impl<'a> Writer<'a> {
         if row == self.row && Some(column) == self.column {
             return;
         }
-        self.move_to(row);
-        if column > 0 {
-            self.push(&format!("\x1b[{column}C"));
+        self.move_in_column(row);
+        if column == 0 && self.column != Some(0) {
+            self.bytes.push(b'\r');
+        } else if Some(column) != self.column {
+            self.push(&sequence(column + 1, 'G'));
         }
         self.column = Some(column);
     }
@@ -351,6 +363,11 @@ impl<'a> Writer<'a> {
         bytes.extend_from_slice(END);
         bytes
     }
+}
+
+/// Returns a control sequence with a number, which is left out if it is 1.
+fn sequence(number: usize, kind: char) -> String {
+    if number == 1 { format!("\x1b[{kind}") } else { format!("\x1b[{number}{kind}") }
 }
 
 #[cfg(test)]

@@ -93,11 +93,11 @@ fn a_cleared_screen_loses_no_row() {
 fn a_changed_row_is_written_whole() {
     let mut stage = Stage::new(40, 10);
     let first = stage.draw(&[], frame(&["> a", "footer"], (0, 3)));
-    assert_eq!(first, "\x1b[?2026h> a\nfooter\x1b[1A\r\x1b[3C\x1b[?2026l");
-    assert_eq!(stage.draw(&[], frame(&["> ab", "footer"], (0, 4))), "\r> ab\r\x1b[4C");
-    assert_eq!(stage.draw(&[], frame(&["> a", "footer"], (0, 3))), "\r> a\x1b[K\r\x1b[3C");
+    assert_eq!(first, "\x1b[?2026h> a\nfooter\x1b[A\x1b[4G\x1b[?2026l");
+    assert_eq!(stage.draw(&[], frame(&["> ab", "footer"], (0, 4))), "\r> ab\x1b[5G");
+    assert_eq!(stage.draw(&[], frame(&["> a", "footer"], (0, 3))), "\r> a\x1b[K\x1b[4G");
     assert_eq!(stage.draw(&[], frame(&["> a", "footer"], (0, 3))), "");
-    assert_eq!(stage.draw(&[], frame(&["> a", "footer"], (0, 2))), "\r\x1b[2C");
+    assert_eq!(stage.draw(&[], frame(&["> a", "footer"], (0, 2))), "\x1b[3G");
     assert_eq!(stage.all(), ["earlier 1", "earlier 2", "> a", "footer"]);
     assert_eq!(stage.cursor(), (2, 2));
 }
@@ -139,13 +139,13 @@ fn more_rows_than_the_screen_has_scroll_past() {
 
 #[test]
 fn a_new_width_erases_the_live_rows_and_nothing_else() {
-    for (narrowing, above) in [(Narrowing::Cuts, 1), (Narrowing::Folds, 4)] {
+    for (narrowing, above) in [(Narrowing::Cuts, "\x1b[A"), (Narrowing::Folds, "\x1b[4A")] {
         let mut surface = Surface::new((40, 10), Palette::sixteen(), narrowing);
         let wide = "x".repeat(39);
         surface.draw(Vec::new(), frame(&[&wide, "> "], (1, 2)));
         surface.resize((10, 10));
         let bytes = surface.draw(Vec::new(), frame(&["> "], (0, 2)));
-        let expected = format!("\x1b[?2026h\x1b[{above}A\r\x1b[J> \r\x1b[2C\x1b[?2026l");
+        let expected = format!("\x1b[?2026h{above}\r\x1b[J> \x1b[3G\x1b[?2026l");
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 }

@@ -451,7 +451,7 @@ fn nothing_happens_while_nothing_changes() {
     assert!(!stage.view.show().is_empty());
     assert_eq!((stage.view.show(), stage.view.next_tick()), (Vec::new(), None));
     stage.burst("a");
-    assert_eq!(stage.view.show(), b"\r> a\x1b[K\r\x1b[3C");
+    assert_eq!(stage.view.show(), b"\r> a\x1b[K\x1b[4G");
     stage.keys(&["\r"]);
     stage.view.show();
     assert!(stage.view.next_tick().is_some(), "the status has a clock");
