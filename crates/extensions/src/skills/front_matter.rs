@@ -55,7 +55,8 @@ pub enum FrontMatterError {
 /// The reason why the text is no skill.
 pub fn front_matter(text: &str) -> Result<(FrontMatter, &str), FrontMatterError> {
     let (yaml, body) = parts(text)?;
-    let values = from_yaml(yaml).unwrap_or_else(|| from_lines(yaml));
+    let values = if is_plain(yaml) { None } else { from_yaml(yaml) };
+    let values = values.unwrap_or_else(|| from_lines(yaml));
     let name = one_line(&values.0.unwrap_or_default());
     let name: String = name
         .chars()
@@ -116,6 +117,25 @@ fn from_yaml(yaml: &str) -> Option<Values> {
         _ => None,
     };
     Some((Some(text("name")?), Some(text("description")?)))
+}
+
+/// Returns true if each line is a key with a text in the simplest form, which means the same in
+/// YAML as line by line. Most files are such, and reading YAML takes ten times as long: a start
+/// with hundreds of skills would be noticeably slower.
+fn is_plain(yaml: &str) -> bool {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let is_space = |letter: char| letter.is_control() || letter.is_whitespace();
+    yaml.lines().all(|line| {
+        line.split_once(": ").is_some_and(|(key, value)| {
+            key.starts_with(|first: char| first.is_ascii_alphabetic())
+                && key.chars().all(is_word)
+                && value.starts_with(|first: char| first.is_ascii_alphanumeric())
+                && value.chars().all(|letter| letter == ' ' || !is_space(letter))
+                && !value.contains(": ")
+                && !value.contains(" #")
+                && !value.ends_with(':')
+        })
+    })
 }
 
 /// Reads the values line by line. Lines that are indented continue a value.
@@ -260,7 +280,28 @@ mod tests {
         assert_eq!(read(&text).unwrap().0, "a");
     }
 
+    /// Texts with everything that has a meaning in YAML.
+    fn text() -> impl Strategy<Value = String> {
+        let parts = [
+            "a", "é", "1", " ", "\t", ": ", ":", " #", "#", "'", "\"", "- ", "-", "--- ", "...",
+            ", ", "[", "]", "{", "}", "& ", "*", "!", "|", ">", "%", "@", "`", "? ", "~", "\\",
+            "\u{85}", "\u{2028}", "\u{feff}", "true", "null", "0x1f", "1e3",
+        ];
+        prop::collection::vec(prop::sample::select(parts.to_vec()), 1..5)
+            .prop_map(|parts| parts.concat())
+    }
+
     proptest! {
+        #[test]
+        fn plain_text_means_the_same_in_yaml(values in prop::array::uniform3(text())) {
+            let [name, description, other] = values;
+            let yaml = format!("name: {name}\nx-1: {other}\r\ndescription: {description}\n");
+            if is_plain(&yaml) {
+                let read = from_yaml(&yaml).unwrap_or_else(|| from_lines(&yaml));
+                prop_assert_eq!(from_lines(&yaml), read);
+            }
+        }
+
         #[test]
         fn nothing_panics(text in "(---\n)?(name: .{0,9}\n)?(description:.{0,9}\n)?.{0,40}(\n---\n.*)?") {
             if let Ok((read, body)) = front_matter(&text) {
