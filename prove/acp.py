@@ -42,7 +42,7 @@ class Stage:
     def __init__(self, binary, folder, sessions=1, on_request=lambda method, params: {}, files=False, arguments=()):
         self.home = Home(folder, binary, max(sessions, 1))
         self.count, self.on_request, self.files, self.arguments = sessions, on_request, files, arguments
-        self.problems = []
+        self.problems, self.most_memory = [], MOST_MEMORY
 
     def __enter__(self):
         self.model = AcpModel().__enter__()
@@ -82,7 +82,7 @@ class Stage:
             self.problems.append(str(error))
         memory = shell.peak_memory(self.process.pid)
         self.memory = memory
-        if memory > MOST_MEMORY:
+        if memory > self.most_memory:
             self.problems.append(f"{memory >> 20} MB of memory")
         if self.process.poll() is None:
             code = self.client.close()

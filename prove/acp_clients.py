@@ -271,7 +271,10 @@ def long_prompt(stage):
 
 def many_sessions(stage):
     """A hundred sessions that are opened and never used."""
-    for _ in range(100):
+    count = 100
+    # A session costs 0.4 MB.
+    stage.most_memory += count * (1 << 19)
+    for _ in range(count):
         stage.client.new_session(stage.project)
     stage.expect_work()
 

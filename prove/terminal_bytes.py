@@ -10,6 +10,8 @@ SEQUENCES = re.compile(
 ALLOWED = re.compile(
     rb"\r|\n|\x1b\[[0-9;:]*m|\x1b\[\d*[ABCDGKLM]|\x1b\[0?J"
     rb"|\x1b\[H|\x1b\[\?(?:25|1004|1047|1049|2004|2026|2027|2031)[hl]|\x1b\[[<>=][\d;]*u|\x1b\[>4(?:;\d)?m"
+    # The end of reports of the mouse, which a killed program may have switched on.
+    rb"|\x1b\[\?100[06]l"
     rb"|\x1b\[\?4m|\x1b\[\??[\d;]*[ncu]|\x1b\[>[\d;]*q|\x1b\[\d* q|\x1b\[22;[012]t|\x1b\[23;[012]t"
     rb"|\x1b\](?:0|2|8|9|10|11|52|133|777);[^\x07\x1b]*(?:\x07|\x1b\\)|\x07"
 )

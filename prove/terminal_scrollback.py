@@ -104,6 +104,22 @@ def in_screen(world):
         return lost_or_doubled(terminal.all_rows()) + terminal_bytes.problems(terminal.output)
 
 
+# So only what would be Pollux's own fault is a problem: rows that are there twice, or left behind.
+@check("a storm of sizes while an answer streams, in screen")
+def storm_in_screen(world):
+    with world.talk([answer()], at=Screen, under_shell=True) as talk:
+        terminal = talk.terminal
+        terminal.line("go")
+        talk.sent(1)
+        storm(world, terminal, 45, 24)
+        terminal.wait_for(DONE, 30)
+        idle(terminal)
+        leave(terminal)
+        found = lost_or_doubled(terminal.all_rows(), earlier=())
+        problems = [problem for problem in found if not problem.startswith("lost")]
+        return problems + terminal_bytes.problems(terminal.output)
+
+
 @check("a storm of sizes while a command prints, in tmux")
 def storm_of_output(world):
     command = 'for n in $(seq 60); do printf "out-%03d\\n" $n; sleep 0.07; done'

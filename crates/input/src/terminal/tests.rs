@@ -25,6 +25,12 @@ fn in_raw_mode() {
     std::io::stdout().flush().unwrap();
     match end.as_str() {
         "panic" => panic!("planted panic"),
+        "panic-on-whole-screen" => {
+            set_full_screen(true);
+            std::io::stdout().write_all(b"\x1b[?1049h\x1b[Hwhole screen").unwrap();
+            std::io::stdout().flush().unwrap();
+            panic!("planted panic")
+        }
         "kill" => kill_process(getpid(), Signal::KILL).unwrap(),
         "task" => {
             std::thread::spawn(|| panic!("planted panic")).join().unwrap_err();
@@ -56,6 +62,20 @@ fn a_panic_restores_the_terminal_before_its_message() {
     let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text:?}: {shown:?}"));
     assert!(place("\x1b[?2004l") < place("planted panic"), "{shown:?}");
     assert!(!terminal.screen().contains("input row"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_panic_on_the_whole_screen_shows_the_text_of_the_terminal_and_its_message() {
+    let home = TestHome::new();
+    let terminal = run(&home, "panic-on-whole-screen");
+    let read = |name| home.read_project_file(name);
+    assert_eq!(read("before"), read("after-panic-on-whole-screen"));
+    let screen = terminal.screen();
+    assert!(screen.contains("planted panic") && !screen.contains("whole screen"), "{screen}");
+    let shown = String::from_utf8_lossy(&terminal.transcript()).into_owned();
+    let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text:?}: {shown:?}"));
+    assert!(place("\x1b[?1000l") < place("\x1b[?1049l"), "{shown:?}");
+    assert!(place("\x1b[?1049l") < place("planted panic"), "{shown:?}");
 }
 
 #[test]
