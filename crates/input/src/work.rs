@@ -132,6 +132,13 @@ impl<'a> Workload<'a> {
         matches!(&self.work, Work::Running(id) if Some(id.as_str()) == prompt)
     }
 
+    /// Returns true for the id of a command that runs beside the work of the agent. The end of the
+    /// command is not that of the work.
+    pub fn runs_beside(&self, prompt: Option<&str>) -> bool {
+        let Work::Running(id) = &self.work else { return false };
+        prompt.is_some_and(|prompt| prompt != id.as_str())
+    }
+
     /// Returns the prompts and commands that wait, the next one first.
     pub fn queue(&self) -> impl Iterator<Item = &str> {
         self.queue.iter().map(String::as_str)

@@ -395,9 +395,12 @@ impl<'a> Interaction<'a> for Conversation<'a> {
 
     fn event(&mut self, envelope: &Envelope) {
         let Envelope { origin, event } = envelope;
-        self.story.tell(&mut self.page, event, Instant::now());
-        if let Some(text) = self.typing.hear(event) {
-            self.page.prose(Tone::Plain, &text);
+        let is_beside = self.workload.runs_beside(origin.prompt.as_deref());
+        if !(is_beside && matches!(event, Event::PromptEnded(_))) {
+            self.story.tell(&mut self.page, event, Instant::now());
+            if let Some(text) = self.typing.hear(event) {
+                self.page.prose(Tone::Plain, &text);
+            }
         }
         match event {
             Event::Question(question) => {
@@ -413,7 +416,6 @@ impl<'a> Interaction<'a> for Conversation<'a> {
                 self.draft.replace_whole(text.clone());
             }
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
-            // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.workload.is_running(origin.prompt.as_deref()) => {
                 self.questions.clear();
                 self.answer.clear();

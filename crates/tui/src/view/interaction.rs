@@ -106,9 +106,12 @@ impl<'a> Interaction<'a> for View<'a> {
         if matches!(event, Event::CallsFinished(_) | Event::PromptStarted) {
             self.place_links.files_changed();
         }
-        self.story.tell(event, Instant::now());
-        if let Some(text) = self.command_input.hear(event) {
-            self.story.notice(Look::Plain, &text);
+        let is_beside = self.workload.runs_beside(origin.prompt.as_deref());
+        if !(is_beside && matches!(event, Event::PromptEnded(_))) {
+            self.story.tell(event, Instant::now());
+            if let Some(text) = self.command_input.hear(event) {
+                self.story.notice(Look::Plain, &text);
+            }
         }
         match event {
             Event::Question(question) => {
@@ -129,7 +132,6 @@ impl<'a> Interaction<'a> for View<'a> {
             Event::QuestionWithdrawn(id) => self.withdraw(*id),
             Event::CallsFinished(calls) => self.counts.calls += calls.len() as u64,
             Event::Usage(report) => self.counts.tokens += report.usage.all(),
-            // The event may belong to a command that ran at the same time as the prompt.
             Event::PromptEnded(_) if self.workload.is_running(origin.prompt.as_deref()) => {
                 self.questions.clear();
                 self.dialog = None;

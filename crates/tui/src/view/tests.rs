@@ -293,6 +293,25 @@ fn a_turn_on_the_screen() {
 }
 
 #[test]
+fn the_end_of_a_command_beside_the_work_leaves_its_calls() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["run the tests", "\r"]);
+    stage.event(Event::CallRequested(call("Shell")));
+    let moved = CallStatus::Executing;
+    stage.event(Event::CallMoved { call_id: CallId::new("1"), status: moved });
+    let running = ["", "- Shell · running", "", "running Shell · Esc stops"];
+    assert_eq!(stage.live()[..4], running);
+    let origin = Arc::new(Origin { prompt: Some("about".into()), ..Origin::default() });
+    let output = Event::CommandOutput("Pollux 1.0".to_owned());
+    for event in [output, Event::PromptEnded(PromptOutcome::Done)] {
+        stage.view.event(&Envelope { origin: Arc::clone(&origin), event });
+    }
+    assert_eq!(stage.live()[..4], running);
+    assert_eq!(stage.finished().last().map(String::as_str), Some("Pollux 1.0"));
+}
+
+#[test]
 fn enter_right_after_a_character_is_a_line_end() {
     let agent = Agent::default();
     let mut stage = Stage::new(&agent, 80, 24);
