@@ -27,7 +27,7 @@ mod consents;
 use consents::Consents;
 
 /// Time without keys after which a question can be answered that appeared while the user typed.
-const PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// Time after a key in which the user is typing.
 const TYPING: Duration = Duration::from_secs(1);
 
@@ -69,6 +69,8 @@ pub(crate) struct Dialog {
     shown_at: Option<Instant>,
     /// Time from which on keys can approve.
     armed: Option<Instant>,
+    /// True within pasted text, which is words and never a choice.
+    is_pasting: bool,
 }
 
 /// Result of a key.
@@ -127,6 +129,7 @@ impl Dialog {
             count: usize::MAX,
             shown_at: None,
             armed: None,
+            is_pasting: false,
         }
     }
 
@@ -286,6 +289,11 @@ impl Dialog {
 
     /// Applies a key that was read at this time.
     pub(crate) fn press(&mut self, key: KeyPress, at: Instant) -> DialogStep {
+        match key {
+            KeyPress::PasteBegin => self.is_pasting = true,
+            KeyPress::PasteEnd => self.is_pasting = false,
+            _ => {}
+        }
         if key == KeyPress::Escape && self.shown_at.is_some_and(|shown| at >= shown) {
             return DialogStep::Reply(self.question.reply(QuestionOutcome::Cancel));
         }
@@ -299,7 +307,9 @@ impl Dialog {
             None => return DialogStep::Open,
         }
         if !self.is_seen() {
-            self.scroll(&key);
+            if !self.is_pasting {
+                self.scroll(&key);
+            }
             return DialogStep::Open;
         }
         if self.survey.is_some() {
@@ -326,7 +336,9 @@ impl Dialog {
         let takes_words = self.question.takes_feedback();
         let begun = self.number.take();
         match key {
-            KeyPress::Text(text) if self.answer.is_empty() && starts_with_digit(&text) => {
+            KeyPress::Text(_) if self.is_pasting && !takes_words => {}
+            KeyPress::Text(_) if self.is_pasting => drop(self.answer.press(key)),
+            KeyPress::Text(text) if self.answer.is_empty() && is_number(&text) => {
                 let digit = text.chars().next().and_then(|digit| digit.to_digit(10)).unwrap_or(0);
                 return self.take_digit(begun, digit as usize);
             }
@@ -412,9 +424,10 @@ impl Dialog {
         let Some(survey) = &mut self.survey else { return DialogStep::Open };
         let line = match key {
             KeyPress::Text(text)
-                if self.answer.is_empty()
+                if !self.is_pasting
+                    && self.answer.is_empty()
                     && survey.takes_one_number()
-                    && starts_with_digit(&text) =>
+                    && is_number(&text) =>
             {
                 text.chars().take(1).collect()
             }
@@ -441,8 +454,9 @@ impl Dialog {
     }
 }
 
-fn starts_with_digit(text: &str) -> bool {
-    text.starts_with(|letter: char| letter.is_ascii_digit())
+/// Returns true for digits alone. Other text that begins with a digit was not typed to choose.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit())
 }
 
 /// Returns a line of the subject as rows. Code is never broken between words, which would drop

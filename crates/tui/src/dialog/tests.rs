@@ -204,6 +204,26 @@ fn keys_before_the_question_was_shown_do_not_answer_it() {
 }
 
 #[test]
+fn pasted_text_never_answers() {
+    let now = Instant::now();
+    let later = now + Duration::from_secs(2);
+    let tasks = ["1", "2", "y", "1. first do this", "2. then\n3. the tests", "   "];
+    for pasted in tasks {
+        for mut dialog in [command("rm -r x"), edit(2), edit(100)] {
+            shown(&mut dialog, (79, 24), now);
+            for key in [KeyPress::PasteBegin, text(pasted), KeyPress::PasteEnd] {
+                assert_eq!(dialog.press(key, later), DialogStep::Open, "{pasted:?}");
+            }
+        }
+    }
+    // A terminal that does not mark pasted text sends it at once.
+    let mut dialog = command("rm -r x");
+    shown(&mut dialog, (79, 24), now);
+    assert_eq!(dialog.press(text("1. first do this"), later), DialogStep::Open);
+    assert_eq!(outcome(&dialog.press(text("1"), later)), Some(QuestionOutcome::ProceedOnce));
+}
+
+#[test]
 fn a_plan_takes_feedback() {
     let now = Instant::now();
     let mut dialog =
