@@ -428,12 +428,15 @@ impl TerminalView for View<'_> {
         let status = self.story.status.next_change(now).filter(|_| self.dialog.is_none());
         let panel = self.panel.is_some().then(|| now + SECOND);
         let colours = self.story.colours_end();
-        [self.frames.due(now), toast, status, panel, colours].into_iter().flatten().min()
+        let draft = self.keyboard.draft_end.filter(|_| self.command_input.is_asked());
+        let times = [self.frames.due(now), toast, status, panel, colours, draft];
+        times.into_iter().flatten().min()
     }
 
     fn tick(&mut self) {
         let now = Instant::now();
         self.toast.take_if(|toast| toast.end() <= now);
+        self.keyboard.draft_end.take_if(|end| *end <= now);
         self.frames.change();
     }
 }

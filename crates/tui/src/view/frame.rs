@@ -102,7 +102,8 @@ impl View<'_> {
         let taken = rows.len() + usize::from(footer.is_some());
         let room = height.saturating_sub(taken).max(1);
         let input = (height / 3).clamp(1, room);
-        let mut input = if let Some((label, before, after)) = self.command_input.row() {
+        let asked = self.command_input.row().filter(|_| !self.is_drafting(now));
+        let mut input = if let Some((label, before, after)) = asked {
             command_frame(label, before, after, columns)
         } else {
             self.composer.frame(columns, input, room.saturating_sub(input))

@@ -111,6 +111,7 @@ impl<'a> Interaction<'a> for View<'a> {
             self.story.tell(event, Instant::now());
             if let Some(text) = self.command_input.hear(event) {
                 self.story.notice(Look::Plain, &text);
+                self.keep_draft(Instant::now());
             }
         }
         match event {

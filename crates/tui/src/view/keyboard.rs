@@ -19,6 +19,9 @@ pub(super) struct Keyboard {
     /// Time of the last key, and of the last typed character if it was the last key.
     pub(super) last_key: Option<Instant>,
     pub(super) last_text: Option<Instant>,
+    /// Time at which the keys go to the command that waits for input. Before, they go to the prompt
+    /// that the user was typing when the command began to wait.
+    pub(super) draft_end: Option<Instant>,
 }
 
 impl Keyboard {
@@ -31,6 +34,7 @@ impl Keyboard {
             escape_end: None,
             last_key: None,
             last_text: None,
+            draft_end: None,
         }
     }
 }

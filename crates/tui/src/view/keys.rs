@@ -7,6 +7,7 @@ use pollux_protocol::{ApprovalMode, Op};
 
 use super::View;
 use crate::composer::ComposerStep;
+use crate::dialog::PAUSE;
 use crate::row::Look;
 use crate::scrollback::Scroll;
 use crate::toast::{Armed, Toast};
@@ -84,12 +85,26 @@ impl View<'_> {
                 matches!(key, KeyPress::Text(_) | KeyPress::PasteEnd).then_some(at);
             let key = if key == KeyPress::Enter && is_fast { KeyPress::Newline } else { key };
             let earlier = self.toast.take();
-            if self.command_input.is_asked() {
+            if self.command_input.is_asked() && !self.is_drafting(at) {
                 self.press_for_command(key);
             } else {
+                self.keyboard.draft_end = self.command_input.is_asked().then(|| at + PAUSE);
                 self.press_in_composer(key, earlier.as_ref());
             }
         }
+    }
+
+    /// Leaves the keys to the prompt for as long as the user types it, because a command has begun
+    /// to wait for input.
+    pub(super) fn keep_draft(&mut self, now: Instant) {
+        let is_typing = self.keyboard.last_key.is_some_and(|last| now < last + PAUSE);
+        let has_draft = is_typing || !self.composer.is_empty();
+        self.keyboard.draft_end = has_draft.then(|| now + PAUSE);
+    }
+
+    /// Returns true while keys go to the prompt although a command waits for input.
+    pub(super) fn is_drafting(&self, at: Instant) -> bool {
+        self.keyboard.draft_end.is_some_and(|end| at < end)
     }
 
     /// Handles a key that moves through the conversation on the alternate screen. In the terminal's

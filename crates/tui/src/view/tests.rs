@@ -6,9 +6,9 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, Interaction, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, Call, CallId, CallStatus, Clipboard, ClipboardContent, CommandSet,
-    Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, Envelope, Event,
-    ExternalEditor, Live, LiveOutput, Notices, Origin, Part, PromptOutcome, QuestionChoice,
+    AgentGone, AgentHandle, AwaitedInput, Call, CallId, CallStatus, Clipboard, ClipboardContent,
+    CommandSet, Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, Envelope,
+    Event, ExternalEditor, Live, LiveOutput, Notices, Origin, Part, PromptOutcome, QuestionChoice,
     QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity, TranscriptItem,
     TranscriptPage,
 };
@@ -16,6 +16,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
+use crate::dialog::PAUSE;
 use crate::row::Row;
 
 /// An agent that only records the operations.
@@ -309,6 +310,27 @@ fn the_end_of_a_command_beside_the_work_leaves_its_calls() {
     }
     assert_eq!(stage.live()[..4], running);
     assert_eq!(stage.finished().last().map(String::as_str), Some("Pollux 1.0"));
+}
+
+#[test]
+fn a_command_that_begins_to_wait_does_not_take_the_keys_of_a_draft() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["run it", "\r"]);
+    agent.asked();
+    stage.event(Event::CallRequested(call("Shell")));
+    stage.keys(&["then up"]);
+    let awaited = AwaitedInput { prompt: "Delete everything? [Y/n]".into(), secret: false };
+    let output = LiveOutput::Input(Some(awaited));
+    stage.event(Event::CallOutput { call_id: CallId::new("1"), output });
+    stage.keys(&["date", "\r"]);
+    assert!(agent.asked().is_empty(), "the command got keys");
+    assert!(stage.live().contains(&"  then update".to_owned()), "{:?}", stage.live());
+    std::thread::sleep(PAUSE + Duration::from_millis(50));
+    stage.view.tick();
+    assert!(stage.live().contains(&"input> ".to_owned()), "{:?}", stage.live());
+    stage.keys(&["n", "\r"]);
+    assert_eq!(agent.asked().len(), 1);
 }
 
 #[test]
