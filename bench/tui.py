@@ -345,7 +345,8 @@ def main():
     compared = [programs.Program("pollux", binary, (binary,), True)]
     if not options.quick:
         compared += [one for one in programs.peers(options.target / "bench" / "peers") if one.name in ("gemini", "codex")]
-    with tempfile.TemporaryDirectory(prefix="pollux-tui-") as work:
+    # Codex leaves a process behind, which may still write.
+    with tempfile.TemporaryDirectory(prefix="pollux-tui-", ignore_cleanup_errors=True) as work:
         columns, skipped = measure(compared, Path(work), options.quick)
     versions = {program.name: program.version() for program in compared}
     section = results.section(results.run_of(versions, 3, load, options.profile), columns, skipped)
