@@ -183,7 +183,7 @@ json\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l ref -d 'The branch, tag or commit' -r
-complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l auto-update -d 'Update the extension when Gemini CLI starts'
+complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l auto-update -d 'Let Gemini CLI update the extension when it starts; Pollux never does so by itself'
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l pre-release -d 'Use releases that are not final, too'
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l consent -d 'Install without a question'
 complete -c pollux -n "__fish_pollux_using_subcommand extensions; and __fish_seen_subcommand_from install" -l skip-settings -d 'Do not ask for the values of settings'
@@ -230,7 +230,7 @@ json\t''"
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from list" -s d -l debug -d 'Verbose output on standard error'
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from list" -s h -l help -d 'Print this help'
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l ref -d 'The branch, tag or commit' -r
-complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l auto-update -d 'Update the extension when Gemini CLI starts'
+complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l auto-update -d 'Let Gemini CLI update the extension when it starts; Pollux never does so by itself'
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l pre-release -d 'Use releases that are not final, too'
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l consent -d 'Install without a question'
 complete -c pollux -n "__fish_pollux_using_subcommand extension; and __fish_seen_subcommand_from install" -l skip-settings -d 'Do not ask for the values of settings'

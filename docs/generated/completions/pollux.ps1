@@ -244,7 +244,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         }
         'pollux;extensions;install' {
             [CompletionResult]::new('--ref', '--ref', [CompletionResultType]::ParameterName, 'The branch, tag or commit')
-            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Update the extension when Gemini CLI starts')
+            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Let Gemini CLI update the extension when it starts; Pollux never does so by itself')
             [CompletionResult]::new('--pre-release', '--pre-release', [CompletionResultType]::ParameterName, 'Use releases that are not final, too')
             [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
             [CompletionResult]::new('--skip-settings', '--skip-settings', [CompletionResultType]::ParameterName, 'Do not ask for the values of settings')
@@ -256,7 +256,7 @@ Register-ArgumentCompleter -Native -CommandName 'pollux' -ScriptBlock {
         }
         'pollux;extension;install' {
             [CompletionResult]::new('--ref', '--ref', [CompletionResultType]::ParameterName, 'The branch, tag or commit')
-            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Update the extension when Gemini CLI starts')
+            [CompletionResult]::new('--auto-update', '--auto-update', [CompletionResultType]::ParameterName, 'Let Gemini CLI update the extension when it starts; Pollux never does so by itself')
             [CompletionResult]::new('--pre-release', '--pre-release', [CompletionResultType]::ParameterName, 'Use releases that are not final, too')
             [CompletionResult]::new('--consent', '--consent', [CompletionResultType]::ParameterName, 'Install without a question')
             [CompletionResult]::new('--skip-settings', '--skip-settings', [CompletionResultType]::ParameterName, 'Do not ask for the values of settings')

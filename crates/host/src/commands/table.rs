@@ -36,10 +36,6 @@ pub enum Availability {
 /// Part of Pollux that does not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedPart {
-    /// Signing in to services of models.
-    SignIn,
-    /// The full-screen interface.
-    Screen,
     /// The connection to an editor in which the terminal runs.
     Editor,
 }
@@ -48,8 +44,6 @@ impl PlannedPart {
     /// Name of the part, with its article, in the middle of a sentence.
     pub fn name(self) -> &'static str {
         match self {
-            Self::SignIn => "the sign-in to services",
-            Self::Screen => "the full-screen interface",
             Self::Editor => "the connection to editors",
         }
     }
@@ -59,9 +53,11 @@ impl PlannedPart {
 pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("about"),
     available("agents"),
-    planned("auth", PlannedPart::SignIn)
-        .remarked("The key comes from the environment or from ~/.gemini/.env.")
-        .dialog(),
+    left_out(
+        "auth",
+        "At the shell, `pollux auth status` names the sign-in, and `pollux auth login` signs in.",
+    )
+    .dialog(),
     available("bug"),
     left_out("bug-memory", "It saves the heap of Node.js, which Pollux does not use."),
     available("chat").remarked("/chat debug is missing: no request is kept after its answer."),
@@ -76,7 +72,9 @@ pub const GEMINI_COMMANDS: &[GeminiCommand] = &[
     available("export-session"),
     available("extensions")
         .remarked("Extensions are installed and updated at the shell: extensions install."),
-    planned("footer", PlannedPart::Screen).also(&["statusline"]).dialog(),
+    left_out("footer", "/settings changes ui.footer.items, the parts of the last row.")
+        .also(&["statusline"])
+        .dialog(),
     left_out("gemma", "Pollux has no local model that selects models."),
     available("help").also(&["?"]),
     available("hooks").dialog(),
@@ -210,8 +208,8 @@ mod tests {
     fn whatever_is_not_there_is_explained() {
         let explain = explainer();
         assert_eq!(
-            explain("footer").unwrap(),
-            "/footer is not available yet: it comes with the full-screen interface."
+            explain("ide").unwrap(),
+            "/ide is not available yet: it comes with the connection to editors."
         );
         assert_eq!(explain("corgi").unwrap(), "/corgi is not a command of Pollux. It is a joke.");
         assert_eq!(explain("hooks").unwrap(), "/hooks is not available in this session.");

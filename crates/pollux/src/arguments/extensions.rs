@@ -132,7 +132,7 @@ pub(crate) struct InstallArguments {
     /// The branch, tag or commit
     #[arg(long = "ref", value_name = "REF")]
     pub(crate) reference: Option<String>,
-    /// Update the extension when Gemini CLI starts
+    /// Let Gemini CLI update the extension when it starts; Pollux never does so by itself
     #[arg(long)]
     pub(crate) auto_update: bool,
     /// Use releases that are not final, too
