@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::environment::names;
 use crate::{Environment, GEMINI_DIR, Places, files};
 
+mod edit;
 mod launch;
 mod syntax;
 #[cfg(test)]
 mod tests;
 
+pub use edit::assign;
 pub use syntax::parse;
 
 /// Name of the files.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::dotenv;
-use pollux_fs::WriteOptions;
+use pollux_fs::{Expectation, Fingerprint, RealPath, WriteOptions};
 use pollux_net::credentials::{CredentialError, SecretStore};
 
 use crate::manifest::SettingDeclaration;
@@ -57,6 +57,30 @@ pub enum ValueError {
     /// The value cannot be written to a `.env` file.
     #[error("The value of {0} contains a line break, which a .env file cannot hold.")]
     LineBreak(String),
+    /// The syntax of a `.env` file has no form for the value.
+    #[error("The value of {name} cannot be written to {}: the file has no escapes. Use a value without quotation marks.", file.display())]
+    NoForm {
+        /// Name of the variable.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file is not text that can be changed.
+    #[error("Cannot change {}: it is not UTF-8.", .0.display())]
+    Encoding(PathBuf),
+    /// The file is a link to a place outside of its folder.
+    #[error(
+        "{} is a link that leads out of its folder, to {}, and is not followed.\nReplace the link by a file, or set {name} in {} yourself.",
+        file.display(), target.display(), target.display()
+    )]
+    Link {
+        /// Name of the variable.
+        name: String,
+        /// The file.
+        file: PathBuf,
+        /// Place that the link leads to.
+        target: PathBuf,
+    },
 }
 
 /// Places of the values of one extension.
@@ -144,16 +168,44 @@ impl ValueStore {
         if value.contains(['\n', '\r']) {
             return Err(ValueError::LineBreak(name.clone()));
         }
+        self.write(name, value, scope)
+    }
+
+    /// Writes a value to the file of the scope, or removes it if it is empty. Everything else in
+    /// the file stays.
+    fn write(&self, name: &str, value: &str, scope: ValueScope) -> Result<(), ValueError> {
         let folder = match scope {
             ValueScope::User => &self.folder,
             ValueScope::Workspace => &self.workspace,
         };
-        let mut pairs = read_file(folder)?;
-        pairs.retain(|(known, _)| known != name);
-        if !value.is_empty() {
-            pairs.push((name.clone(), value.to_owned()));
+        let file = folder.join(FILE);
+        let real = RealPath::of(&file)?;
+        // A repository can contain a link to any file of the user.
+        if !real.starts_with(RealPath::of(folder)?) {
+            let target = real.into_path_buf();
+            return Err(ValueError::Link { name: name.to_owned(), file, target });
         }
-        Ok(write_file(folder, &pairs)?)
+        let (bytes, expected) = match real.read_bytes(MAX_BYTES) {
+            Ok(bytes) => {
+                let read = Fingerprint::of_bytes(&bytes, None);
+                (bytes, Expectation::Unchanged(read))
+            }
+            Err(error) if error.is_not_found() => (Vec::new(), Expectation::Absent),
+            Err(error) => return Err(error.into()),
+        };
+        let mut options = WriteOptions { expected: Some(expected), ..WriteOptions::private() };
+        if scope == ValueScope::Workspace && expected != Expectation::Absent {
+            // Others may be allowed to read the file of a project.
+            options.mode = None;
+        }
+        let text = String::from_utf8(bytes).map_err(|_| ValueError::Encoding(file.clone()))?;
+        let value = (!value.is_empty()).then_some(value);
+        let changed = dotenv::assign(&text, name, value)
+            .ok_or_else(|| ValueError::NoForm { name: name.to_owned(), file })?;
+        if changed != text {
+            real.write_atomic(changed.as_bytes(), &options)?;
+        }
+        Ok(())
     }
 
     fn secret(&self, name: &str, scope: ValueScope) -> Result<Option<String>, ValueError> {
@@ -182,22 +234,6 @@ fn read_file(folder: &Path) -> pollux_fs::Result<Vec<(String, String)>> {
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         Err(error) => Err(error),
     }
-}
-
-/// Writes variables in the form in which Gemini CLI writes them.
-fn write_file(folder: &Path, pairs: &[(String, String)]) -> pollux_fs::Result<()> {
-    let line = |(name, value): &(String, String)| {
-        let is_plain = !value.contains([' ', '#', '"', '\'', '`']);
-        if is_plain {
-            return format!("{name}={value}\n");
-        }
-        // The syntax has no escapes, so the value decides about the quotation marks.
-        let quote = ['"', '\'', '`'].into_iter().find(|quote| !value.contains(*quote));
-        let quote = quote.unwrap_or('"');
-        format!("{name}={quote}{value}{quote}\n")
-    };
-    let text: String = pairs.iter().map(line).collect();
-    pollux_fs::write_atomic(&folder.join(FILE), text.as_bytes(), &WriteOptions::private()).map(drop)
 }
 
 #[cfg(test)]
@@ -247,12 +283,56 @@ mod tests {
 
     #[test]
     fn values_survive_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        for value in ["a", "a b", "a#b", "it's", "\"a\"", "a'b\"c", "$HOME", "="] {
-            let pairs = [("A".to_owned(), value.to_owned()), ("B".to_owned(), "1".to_owned())];
-            write_file(folder.path(), &pairs).unwrap();
-            let read = read_file(folder.path()).unwrap();
-            assert_eq!(read, pairs, "{value}");
+        let base = tempfile::tempdir().unwrap();
+        let secrets = SecretStore::in_state(base.path());
+        let store = ValueStore::new(base.path(), base.path(), ("x", "id"), &secrets);
+        let declaration = declaration("A", false);
+        for value in ["a", "a b", "a#b", "it's", "\"a\"", "a'b\"c", "$HOME", "=", r"C:\new 1"] {
+            store.set(&declaration, value, ValueScope::User).unwrap();
+            let read = read_file(base.path()).unwrap();
+            assert_eq!(read, [("A".to_owned(), value.to_owned())]);
         }
+        let error = store.set(&declaration, "'\"`#", ValueScope::User).unwrap_err();
+        assert!(matches!(error, ValueError::NoForm { .. }), "{error}");
+        std::fs::write(base.path().join(FILE), b"A=\xff\n").unwrap();
+        let error = store.set(&declaration, "a", ValueScope::User).unwrap_err();
+        assert!(matches!(error, ValueError::Encoding(_)), "{error}");
+        assert_eq!(std::fs::read(base.path().join(FILE)).unwrap(), b"A=\xff\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_a_project_is_changed_only_in_its_folder() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let base = tempfile::tempdir().unwrap();
+        let secrets = SecretStore::in_state(base.path());
+        let workspace = base.path().join("w");
+        std::fs::create_dir_all(workspace.join("conf")).unwrap();
+        let store = ValueStore::new(base.path(), &workspace, ("x", "id"), &secrets);
+        let set = |value: &str| store.set(&declaration("A", false), value, ValueScope::Workspace);
+        let (link, outside, inside) =
+            (workspace.join(FILE), base.path().join("rc"), workspace.join("conf/env"));
+        let text = "# mine\nexport B='1'\nA=0 # why\n";
+        std::fs::write(&outside, text).unwrap();
+        for target in ["../rc", "../missing", "conf/../../rc"] {
+            symlink(target, &link).unwrap();
+            for value in ["1", ""] {
+                let error = set(value).unwrap_err();
+                assert!(matches!(error, ValueError::Link { .. }), "{target}: {error}");
+            }
+            std::fs::remove_file(&link).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&outside).unwrap(), text);
+        assert!(!base.path().join("missing").exists());
+        symlink("conf/env", &link).unwrap();
+        std::fs::write(&inside, text).unwrap();
+        std::fs::set_permissions(&inside, std::fs::Permissions::from_mode(0o644)).unwrap();
+        set("2 3").unwrap();
+        let read = || std::fs::read_to_string(&inside).unwrap();
+        assert_eq!(read(), "# mine\nexport B='1'\nA=\"2 3\" # why\n");
+        set("").unwrap();
+        assert_eq!(read(), "# mine\nexport B='1'\n");
+        assert_eq!(std::fs::metadata(&inside).unwrap().permissions().mode() & 0o777, 0o644);
     }
 }

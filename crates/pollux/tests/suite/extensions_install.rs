@@ -111,6 +111,28 @@ fn values_are_kept_where_they_belong() {
 }
 
 #[test]
+fn a_value_never_goes_through_a_link_of_the_project() {
+    let stage = Stage::new();
+    install(&stage, &source(&stage, "x", "1.0.0"));
+    let (start_up, file) = (stage.home.root().join(".bashrc"), stage.home.project().join(".env"));
+    fs::write(&start_up, "alias l=ls\n").unwrap();
+    std::os::unix::fs::symlink("../.bashrc", &file).unwrap();
+    let set =
+        |code| extensions(&stage, code, "eu\n", &["config", "x", "Region", "--scope", "workspace"]);
+    let said = set(1);
+    let expected = format!(
+        "is a link that leads out of its folder, to {}, and is not followed.\nReplace the link by a file, or set X_REGION in ",
+        start_up.display()
+    );
+    assert!(said.contains(&expected), "{said}");
+    assert_eq!(fs::read_to_string(&start_up).unwrap(), "alias l=ls\n");
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "# Mine.\nexport A='1'\n").unwrap();
+    set(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# Mine.\nexport A='1'\nX_REGION=eu\n");
+}
+
+#[test]
 fn an_update_asks_only_about_what_is_new() {
     let stage = Stage::new();
     let folder = source(&stage, "x", "1.0.0");
