@@ -17,6 +17,9 @@ const MAX_BYTES: u64 = 256 << 20;
 const MAX_DEPTH: usize = 32;
 /// Beginning of the names of folders that are not in place yet.
 const NEW: &str = ".new-";
+/// Name of the content in such a folder. Programs that read all folders beside it find no manifest:
+/// Gemini CLI would load it as an extension, also after the process was killed.
+const CONTENT: &str = "content";
 /// Age at which no process works on such a folder any more.
 const ABANDONED: Duration = Duration::from_hours(1);
 /// Folder with the history of the source. It is copied only if Pollux has just cloned it: another
@@ -53,14 +56,11 @@ pub(crate) fn install_empty(
     place(to, &|new| pollux_fs::create_directories(new).and_then(|()| finish(new)))
 }
 
-/// Puts a new folder, which `fill` creates, in the place of `to` in one step.
+/// Puts a new folder or link, which `fill` creates, in the place of `to` in one step.
 fn place(to: &Path, fill: &dyn Fn(&Path) -> pollux_fs::Result<()>) -> Result<(), InstallError> {
-    let new = beside(to)?;
-    let placed = fill(&new).and_then(|()| pollux_fs::replace_tree(&new, to));
-    if placed.is_err() {
-        drop(pollux_fs::remove_tree(&new));
-    }
-    Ok(placed?)
+    let beside = Beside::new(to)?;
+    fill(&beside.content())?;
+    Ok(pollux_fs::replace_tree(&beside.content(), to)?)
 }
 
 /// Creates a temporary folder that only the user can read.
@@ -73,13 +73,7 @@ pub(crate) fn temporary(prefix: &str) -> Result<TempDir, InstallError> {
 
 /// Puts a link to a folder in the place of `to`.
 pub(crate) fn link(from: &Path, to: &Path) -> Result<(), InstallError> {
-    let new = beside(to)?;
-    let placed =
-        pollux_fs::link_folder(from, &new).and_then(|()| pollux_fs::replace_tree(&new, to));
-    if placed.is_err() {
-        drop(pollux_fs::remove_file(&new));
-    }
-    Ok(placed?)
+    place(to, &|new| pollux_fs::link_folder(from, new))
 }
 
 /// Removes a folder, or a link to a folder, but not what the link leads to.
@@ -87,21 +81,45 @@ pub(crate) fn remove(path: &Path) -> Result<(), InstallError> {
     match pollux_fs::link_info(path)?.kind {
         // Half of a folder must not remain under its name, even if the process is killed.
         EntryKind::Directory => {
-            let aside = beside(path)?;
-            pollux_fs::rename(path, &aside)?;
-            pollux_fs::remove_tree(&aside)?;
+            let beside = Beside::new(path)?;
+            pollux_fs::rename(path, &beside.content())?;
+            beside.remove()?;
         }
         _ => pollux_fs::remove_file(path)?,
     }
     Ok(())
 }
 
-/// Returns a new path beside another. Its name begins with a dot, so nothing finds it.
-fn beside(path: &Path) -> Result<PathBuf, InstallError> {
-    let parent = path.parent().unwrap_or(path);
-    pollux_fs::create_directories(parent)?;
-    remove_left(parent);
-    Ok(parent.join(format!("{NEW}{}", Uuid::new_v4())))
+/// Folder on the same file system as a path, for what is not yet, or no longer, in its place. Its
+/// name begins with a dot, so nothing of Pollux finds it. It is removed when the value is dropped.
+struct Beside(PathBuf);
+
+impl Beside {
+    /// Creates the folder beside a path.
+    fn new(path: &Path) -> Result<Self, InstallError> {
+        let parent = path.parent().unwrap_or(path);
+        pollux_fs::create_directories(parent)?;
+        remove_left(parent);
+        let new = Self(parent.join(format!("{NEW}{}", Uuid::new_v4())));
+        pollux_fs::create_directories(&new.0)?;
+        Ok(new)
+    }
+
+    /// Returns the path for the content.
+    fn content(&self) -> PathBuf {
+        self.0.join(CONTENT)
+    }
+
+    fn remove(&self) -> pollux_fs::Result<()> {
+        pollux_fs::remove_tree(&self.0)
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // What cannot be removed stays until the next installation.
+        drop(self.remove());
+    }
 }
 
 /// Removes what processes that were killed have left in a folder. What cannot be removed stays.
@@ -208,14 +226,44 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let (from, all) = (base.path().join("from"), base.path().join("all"));
         fs::create_dir_all(&from).unwrap();
-        for name in [".new-old", ".new-young", ".other"] {
+        // Earlier versions had the content directly in the folder.
+        for name in [".new-old", ".new-old2/content", ".new-young", ".other"] {
             fs::create_dir_all(all.join(name)).unwrap();
             fs::write(all.join(name).join("a"), "1").unwrap();
         }
-        let folder = fs::File::open(all.join(".new-old")).unwrap();
-        folder.set_modified(std::time::SystemTime::now() - ABANDONED * 2).unwrap();
+        for name in [".new-old", ".new-old2"] {
+            let folder = fs::File::open(all.join(name)).unwrap();
+            folder.set_modified(std::time::SystemTime::now() - ABANDONED * 2).unwrap();
+        }
         install(&from, &all.join("to")).unwrap();
         assert_eq!(names(&all), [".new-young", ".other", "to"]);
+    }
+
+    #[test]
+    fn what_is_not_in_place_is_never_directly_beside_it() {
+        let base = tempfile::tempdir().unwrap();
+        let (from, all) = (base.path().join("from"), base.path().join("all"));
+        fs::create_dir_all(&from).unwrap();
+        fs::write(from.join("a"), "1").unwrap();
+        let seen = std::cell::Cell::new(0);
+        let look = |new: &Path| {
+            seen.set(seen.get() + 1);
+            let folders = names(&all).into_iter().filter(|name| name.starts_with(NEW));
+            for folder in folders {
+                assert_eq!(names(&all.join(folder)), [CONTENT]);
+            }
+            assert!(new.join("a").exists() && new.ends_with(CONTENT));
+            Ok(())
+        };
+        for _ in 0..2 {
+            install_as(&from, &all.join("to"), false, &look).unwrap();
+        }
+        assert_eq!((seen.get(), names(&all)), (2, vec!["to".to_owned()]));
+        let failed = install_as(&from, &all.join("to"), false, &|new| {
+            pollux_fs::read_bytes(&new.join("missing"), 1).map(drop)
+        });
+        assert!(failed.is_err());
+        assert_eq!(names(&all), ["to"]);
     }
 
     #[cfg(unix)]

@@ -284,7 +284,7 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Puts the folder `new` in the place of `old`, which may be a folder, a link, or nothing. Both
-/// must have the same parent. Where the file system can exchange two names, the place is never
+/// must be on one file system. Where the file system can exchange two names, the place is never
 /// empty.
 ///
 /// # Errors

@@ -192,12 +192,43 @@ fn an_update_that_is_killed_leaves_a_whole_extension() {
             .collect();
         let is_whole = |file: &String| *file == number || (number == "0" && file.is_empty());
         assert!(files.iter().all(is_whole), "round {round}: {version}");
+        assert_eq!(manifests(&stage), 1, "round {round}");
         assert!(home.join(".gemini-extension-install.json").exists());
         let listed = stage.alone().args(["extensions", "list"]).run();
         assert!(listed.stdout_text().starts_with("✓ x ("), "{}", listed.report());
     }
     assert!(kills > 2, "only {kills} updates were killed");
     extensions(&stage, 0, "", &["update", "x"]);
+}
+
+/// Returns the number of folders that Gemini CLI would load as extensions.
+fn manifests(stage: &Stage) -> usize {
+    let entries = fs::read_dir(stage.home.gemini().join("extensions")).unwrap();
+    let has_manifest = |folder: &PathBuf| folder.join("gemini-extension.json").exists();
+    entries.map(|entry| entry.unwrap().path()).filter(has_manifest).count()
+}
+
+#[test]
+fn a_removal_that_is_killed_leaves_no_extension_under_another_name() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    for number in 0..2000 {
+        fs::write(folder.join(format!("file{number}")), "").unwrap();
+    }
+    let home = install(&stage, &folder);
+    let whole = stage.alone().args(["extensions", "uninstall", "x"]).run().duration;
+    let mut kills = 0;
+    for round in 1..=12_u32 {
+        if !home.exists() {
+            install(&stage, &folder);
+        }
+        let child = stage.alone().args(["extensions", "uninstall", "x"]).spawn();
+        std::thread::sleep(whole * round / 12);
+        child.signal(Signal::KILL);
+        kills += u32::from(child.wait().code.is_none());
+        assert_eq!(manifests(&stage), usize::from(home.exists()), "round {round}");
+    }
+    assert!(kills > 2, "only {kills} removals were killed");
 }
 
 const ADDRESS: &str = "https://u:secret@extensions.example/o/r";
