@@ -2,12 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::values::ValueError;
+
 /// Reason why something cannot be installed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// A file cannot be read or written.
     #[error("{}", .0.to_string().trim_end_matches('.'))]
     File(#[from] pollux_fs::Error),
+    /// A value of a setting of the extension cannot be read or stored.
+    #[error(transparent)]
+    Value(#[from] ValueError),
     /// The archive cannot be used, for this reason.
     #[error("Cannot extract {}: {reason}", archive.display())]
     Archive {

@@ -189,7 +189,7 @@ impl Extension {
             let moved = theirs
                 .set(&setting.declaration, value, scope)
                 .and_then(|()| ours.set(&setting.declaration, "", scope));
-            moved.map_err(|error| InstallError::Name(error.to_string()))?;
+            moved?;
         }
         Ok(())
     }

@@ -11,11 +11,13 @@ use tempfile::TempDir;
 use crate::archive::{ArchiveKind, extract, extract_bytes};
 use crate::enablement::ExtensionEnablement;
 use crate::error::InstallError;
+use crate::extension::Extension;
 use crate::git::without_credentials;
 use crate::manifest::{MANIFEST_FILE, Manifest, ManifestError};
 use crate::record::{InstallRecord, RECORD_FILE, SourceKind, github_repository};
 use crate::release::{Release, Releases};
 use crate::set::extensions_folder;
+use crate::values::ExtensionSetting;
 use crate::variables::Variables;
 use crate::{git, tree};
 
@@ -251,6 +253,7 @@ impl FetchedExtension {
         state: &Path,
         earlier: Option<&Path>,
     ) -> Result<PathBuf, InstallError> {
+        enablement(state)?;
         let home = extensions_folder(state).join(name);
         if pollux_fs::link_info(&home).is_ok() && earlier != Some(home.as_path()) {
             return Err(InstallError::Occupied(name.to_owned()));
@@ -287,16 +290,36 @@ impl FetchedExtension {
     }
 }
 
-/// Removes an installed extension, but not what a link leads to. Blocks the thread.
+/// Removes an installed extension with the user's secrets for it, but not what a link leads to.
+/// `workspace` is the project whose secrets are removed, too. Blocks the thread.
 ///
 /// # Errors
 /// The reason why it was not removed.
-pub fn uninstall(home: &Path, name: &str, state: &Path) -> Result<(), InstallError> {
-    tree::remove(home)?;
-    let mut enablement =
-        ExtensionEnablement::read(&extensions_folder(state)).map_err(InstallError::Name)?;
-    enablement.remove(name);
+pub fn uninstall(
+    extension: &Extension,
+    state: &Path,
+    workspace: &Path,
+) -> Result<(), InstallError> {
+    let mut enablement = enablement(state)?;
+    let values = extension.value_store(state, workspace);
+    let is_secret = |setting: &&ExtensionSetting| setting.declaration.is_sensitive;
+    for setting in extension.settings.iter().filter(is_secret) {
+        values.forget_secret(&setting.declaration.variable)?;
+    }
+    tree::remove(&extension.home)?;
+    enablement.remove(extension.name());
     Ok(enablement.save()?)
+}
+
+/// Reads where extensions are enabled. An installation or removal that could not change this is not
+/// begun.
+fn enablement(state: &Path) -> Result<ExtensionEnablement, InstallError> {
+    ExtensionEnablement::read(&extensions_folder(state)).map_err(|problem| {
+        let problem = problem.trim_end_matches('.');
+        InstallError::Name(format!(
+            "{problem}.\nCorrect the file, or remove it. Nothing was changed."
+        ))
+    })
 }
 
 /// Returns the address that Git understands.
@@ -325,9 +348,23 @@ fn keep(from: &Path, to: &Path) -> pollux_fs::Result<()> {
 mod tests {
     use std::fs;
 
+    use pollux_net::credentials::SecretStore;
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use crate::set::ExtensionPlaces;
+
+    fn installed(home: &Path, state: &Path) -> Extension {
+        let (environment, secrets) = (Environment::default(), SecretStore::in_state(state));
+        let places = ExtensionPlaces {
+            state,
+            workspace: state,
+            environment: &environment,
+            accepts_value: &|_, _| true,
+        };
+        let record = InstallRecord::read(home).unwrap();
+        Extension::read(home, record, &places, &secrets).unwrap()
+    }
 
     fn extension(folder: &Path, version: &str) {
         fs::create_dir_all(folder).unwrap();
@@ -352,16 +389,41 @@ mod tests {
         assert_eq!(InstallRecord::read(&home).unwrap().unwrap(), record);
         let again = fetch().await.unwrap().install("x", &state, None).unwrap_err();
         assert!(matches!(again, InstallError::Occupied(_)), "{again}");
-        let installed = Manifest::read(&home, &Variables::default()).unwrap().0;
-        assert!(!sources.has_update(&record, &installed, &home).await.unwrap());
+        let manifest = Manifest::read(&home, &Variables::default()).unwrap().0;
+        assert!(!sources.has_update(&record, &manifest, &home).await.unwrap());
         extension(&from, "2");
-        assert!(sources.has_update(&record, &installed, &home).await.unwrap());
+        assert!(sources.has_update(&record, &manifest, &home).await.unwrap());
         fs::write(home.join(".env"), "MINE=1").unwrap();
         fetch().await.unwrap().install("x", &state, Some(&home)).unwrap();
         assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "MINE=1");
         assert_eq!(Manifest::read(&home, &Variables::default()).unwrap().0.version, "2");
-        uninstall(&home, "x", &state).unwrap();
+        uninstall(&installed(&home, &state), &state, base.path()).unwrap();
         assert!(!home.exists() && from.exists());
+    }
+
+    #[tokio::test]
+    async fn nothing_begins_with_a_broken_enablement() {
+        let base = tempfile::tempdir().unwrap();
+        let (state, from) = (base.path().join("state"), base.path().join("from"));
+        extension(&from, "1");
+        let record = source("from", base.path(), &SourceOptions::default()).unwrap();
+        let fetched = Sources::new(&Environment::default()).unwrap().fetch(record).await.unwrap();
+        let home = fetched.install("x", &state, None).unwrap();
+        let extension = installed(&home, &state);
+        let file = extensions_folder(&state).join("extension-enablement.json");
+        fs::write(&file, "{").unwrap();
+        let says_why = |error: InstallError| {
+            let error = error.to_string();
+            assert!(error.starts_with("Cannot read ") && error.contains("Correct the file"));
+        };
+        says_why(uninstall(&extension, &state, base.path()).unwrap_err());
+        assert!(home.join(MANIFEST_FILE).exists());
+        says_why(fetched.install("x", &state, Some(&home)).unwrap_err());
+        fs::remove_file(&file).unwrap();
+        uninstall(&extension, &state, base.path()).unwrap();
+        fs::write(&file, "[]").unwrap();
+        says_why(fetched.install("x", &state, None).unwrap_err());
+        assert!(!home.exists());
     }
 
     #[tokio::test]
@@ -374,7 +436,7 @@ mod tests {
         let fetched = sources.fetch(record).await.unwrap();
         let home = fetched.install("x", base.path(), None).unwrap();
         assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
-        uninstall(&home, "x", base.path()).unwrap();
+        uninstall(&installed(&home, base.path()), base.path(), base.path()).unwrap();
         assert!(from.join(MANIFEST_FILE).exists());
     }
 

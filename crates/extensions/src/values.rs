@@ -208,6 +208,19 @@ impl ValueStore {
         Ok(())
     }
 
+    /// Removes the secret with a name in both scopes, if there is one. Blocks the thread.
+    ///
+    /// # Errors
+    /// For secrets that cannot be read or written.
+    pub(crate) fn forget_secret(&self, name: &str) -> Result<(), ValueError> {
+        for scope in [ValueScope::User, ValueScope::Workspace] {
+            if self.secret(name, scope)?.is_some() {
+                self.secrets.set(&self.service_of(scope), &account(name), None)?;
+            }
+        }
+        Ok(())
+    }
+
     fn secret(&self, name: &str, scope: ValueScope) -> Result<Option<String>, ValueError> {
         // Without the file there is no key to derive, which takes long.
         if pollux_fs::info(self.secrets.path()).is_err() {

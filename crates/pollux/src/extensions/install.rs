@@ -298,15 +298,8 @@ fn remove(setup: &Setup, name: &str) -> Result<String, String> {
     let found = setup.extensions.get(name);
     let found = found.or_else(|| setup.extensions.iter().find(is_from));
     let extension = found.ok_or("Extension not found.")?;
-    let state = setup.places.gemini_dir();
-    let values = extension.value_store(&state, &setup.input.request.folder);
-    for setting in &extension.settings {
-        if setting.declaration.is_sensitive && setting.value.is_some() {
-            let scope = pollux_extensions::ValueScope::User;
-            values.set(&setting.declaration, "", scope).map_err(|error| error.to_string())?;
-        }
-    }
-    pollux_extensions::uninstall(&extension.home, extension.name(), &state)
+    let (state, workspace) = (setup.places.gemini_dir(), &setup.input.request.folder);
+    pollux_extensions::uninstall(extension, &state, workspace)
         .map_err(|error| error.to_string())?;
     Ok(extension.name().to_owned())
 }
