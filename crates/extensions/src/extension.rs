@@ -8,11 +8,9 @@ use pollux_fs::EntryKind;
 use pollux_net::credentials::SecretStore;
 use serde_json::Value;
 
-use crate::enablement::ExtensionEnablement;
-use crate::error::InstallError;
 use crate::manifest::{MANIFEST_FILE, Manifest, ManifestError, parse};
 use crate::record::InstallRecord;
-use crate::set::{ExtensionPlaces, extensions_folder};
+use crate::set::ExtensionPlaces;
 use crate::values::{ExtensionSetting, ValueError, ValueStore};
 use crate::variables::Variables;
 
@@ -161,39 +159,6 @@ impl Extension {
         missing.map(|setting| setting.declaration.name.as_str()).collect()
     }
 
-    /// Gives what the user has decided about this extension to its successor, which has another
-    /// name or origin: where it is enabled, and the secret values of its settings. Blocks the
-    /// thread.
-    ///
-    /// # Errors
-    /// The reason why not everything was given over.
-    pub fn hand_over(
-        &self,
-        successor: &str,
-        record: &InstallRecord,
-        places: (&Path, &Path),
-    ) -> Result<(), InstallError> {
-        let (state, workspace) = places;
-        let folder = extensions_folder(state);
-        let mut enablement = ExtensionEnablement::read(&folder).map_err(InstallError::Name)?;
-        enablement.rename(self.name(), successor);
-        enablement.save()?;
-        let secrets = SecretStore::in_state(state);
-        let id = id(Some(record), successor);
-        let theirs =
-            ValueStore::new(&folder.join(successor), workspace, (successor, &id), &secrets);
-        let ours = self.value_store(state, workspace);
-        let secret = |setting: &&ExtensionSetting| setting.declaration.is_sensitive;
-        for setting in self.settings.iter().filter(secret) {
-            let (Some(value), Some(scope)) = (&setting.value, setting.scope) else { continue };
-            let moved = theirs
-                .set(&setting.declaration, value, scope)
-                .and_then(|()| ours.set(&setting.declaration, "", scope));
-            moved?;
-        }
-        Ok(())
-    }
-
     /// Returns the place of the values of its settings, for a session in the folder `workspace`.
     pub fn value_store(&self, state: &Path, workspace: &Path) -> ValueStore {
         let secrets = SecretStore::in_state(state);
@@ -202,7 +167,7 @@ impl Extension {
 }
 
 /// Returns the id of an extension.
-fn id(record: Option<&InstallRecord>, name: &str) -> String {
+pub(crate) fn id(record: Option<&InstallRecord>, name: &str) -> String {
     let identity = record.map_or_else(|| name.to_owned(), InstallRecord::identity);
     digest(identity.as_bytes())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use pollux_config::Environment;
-use pollux_fs::EntryKind;
+use pollux_fs::{EntryKind, WriteOptions};
 use tempfile::TempDir;
 
 use crate::archive::{ArchiveKind, extract, extract_bytes};
@@ -17,9 +17,13 @@ use crate::manifest::{MANIFEST_FILE, Manifest, ManifestError};
 use crate::record::{InstallRecord, RECORD_FILE, SourceKind, github_repository};
 use crate::release::{Release, Releases};
 use crate::set::extensions_folder;
+use crate::succession::Succession;
 use crate::values::ExtensionSetting;
 use crate::variables::Variables;
 use crate::{git, tree};
+
+#[cfg(test)]
+mod tests;
 
 /// Beginnings of addresses of repositories.
 const REMOTE: [&str; 7] = ["http://", "https://", "git@", "sso://", "github:", "gitlab:", "ssh://"];
@@ -241,29 +245,26 @@ impl FetchedExtension {
         Variables::new(&folder, workspace)
     }
 
-    /// Installs the extension under its name, in place of an earlier version in `earlier`. Whatever
+    /// Installs the extension, whose manifest this is, in place of an earlier version. Whatever
     /// fails, and even if the process is killed, the earlier version is either complete or replaced
-    /// as a whole. Returns the folder. Blocks the thread.
+    /// as a whole. The new version gets the values of the settings that it still has. `places` are
+    /// the state folder and the folder of the project. Returns the folder. Blocks the thread.
     ///
     /// # Errors
-    /// The reason why it was not installed.
+    /// The reason why it was not installed, or why not everything of the earlier version was
+    /// removed.
     pub fn install(
         &self,
-        name: &str,
-        state: &Path,
-        earlier: Option<&Path>,
+        manifest: &Manifest,
+        places: (&Path, &Path),
+        earlier: Option<&Extension>,
     ) -> Result<PathBuf, InstallError> {
-        enablement(state)?;
-        let home = extensions_folder(state).join(name);
-        if pollux_fs::link_info(&home).is_ok() && earlier != Some(home.as_path()) {
-            return Err(InstallError::Occupied(name.to_owned()));
-        }
-        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
-        let (from, to) = (real(&self.folder), real(&extensions_folder(state)).join(name));
-        if from.starts_with(&to) || to.starts_with(&from) {
-            let reason = format!("it is the place of the installation, {}", home.display());
-            return Err(InstallError::folder(&self.folder, reason));
-        }
+        let (state, _) = places;
+        let mut enablement = enablement(state)?;
+        let home = self.place(&manifest.name, state, earlier)?;
+        let record = &self.record;
+        let succession = earlier.map(|earlier| Succession::new(earlier, manifest, record, places));
+        let values = succession.as_ref().map(Succession::give_values).transpose()?;
         let finish = |new: &Path| {
             // A source may contain these files, too, but only the user writes them.
             for file in [VALUES, RECORD_FILE] {
@@ -272,8 +273,9 @@ impl FetchedExtension {
                     _ => {}
                 }
             }
-            if let Some(earlier) = earlier {
-                keep(&earlier.join(VALUES), &new.join(VALUES))?;
+            if let Some(values) = values.as_ref().filter(|values| !values.is_empty()) {
+                let options = WriteOptions::private();
+                pollux_fs::write_atomic(&new.join(VALUES), values.as_bytes(), &options)?;
             }
             self.record.write(new)
         };
@@ -283,8 +285,31 @@ impl FetchedExtension {
                 tree::install_as(&self.folder, &home, kind == SourceKind::Git, &finish)?;
             }
         }
-        if let Some(earlier) = earlier.filter(|earlier| *earlier != home) {
-            tree::remove(earlier)?;
+        if let Some(earlier) = earlier.filter(|earlier| earlier.home != home) {
+            tree::remove(&earlier.home)?;
+        }
+        if let Some(succession) = succession {
+            succession.complete(&mut enablement)?;
+        }
+        Ok(home)
+    }
+
+    /// Returns the place of the installation, which is free except for an earlier version.
+    fn place(
+        &self,
+        name: &str,
+        state: &Path,
+        earlier: Option<&Extension>,
+    ) -> Result<PathBuf, InstallError> {
+        let home = extensions_folder(state).join(name);
+        if pollux_fs::link_info(&home).is_ok() && earlier.is_none_or(|one| one.home != home) {
+            return Err(InstallError::Occupied(name.to_owned()));
+        }
+        let real = |path: &Path| pollux_fs::real_path(path).unwrap_or_else(|_| path.to_owned());
+        let (from, to) = (real(&self.folder), real(&extensions_folder(state)).join(name));
+        if from.starts_with(&to) || to.starts_with(&from) {
+            let reason = format!("it is the place of the installation, {}", home.display());
+            return Err(InstallError::folder(&self.folder, reason));
         }
         Ok(home)
     }
@@ -330,132 +355,5 @@ fn address(source: &str) -> String {
         }
         (_, Some(path)) => format!("https://gitlab.com/{path}"),
         _ => source.to_owned(),
-    }
-}
-
-/// Copies a file, if it exists.
-fn keep(from: &Path, to: &Path) -> pollux_fs::Result<()> {
-    match pollux_fs::read_bytes(from, 1 << 20) {
-        Ok(bytes) => {
-            pollux_fs::write_atomic(to, &bytes, &pollux_fs::WriteOptions::private()).map(drop)
-        }
-        Err(error) if error.is_not_found() => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use pollux_net::credentials::SecretStore;
-    use pretty_assertions::assert_eq;
-
-    use super::*;
-    use crate::set::ExtensionPlaces;
-
-    fn installed(home: &Path, state: &Path) -> Extension {
-        let (environment, secrets) = (Environment::default(), SecretStore::in_state(state));
-        let places = ExtensionPlaces {
-            state,
-            workspace: state,
-            environment: &environment,
-            accepts_value: &|_, _| true,
-        };
-        let record = InstallRecord::read(home).unwrap();
-        Extension::read(home, record, &places, &secrets).unwrap()
-    }
-
-    fn extension(folder: &Path, version: &str) {
-        fs::create_dir_all(folder).unwrap();
-        let text = format!("{{\"name\": \"x\", \"version\": \"{version}\"}}");
-        fs::write(folder.join(MANIFEST_FILE), text).unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_folder_is_installed_updated_and_removed() {
-        let base = tempfile::tempdir().unwrap();
-        let (state, from) = (base.path().join("state"), base.path().join("from"));
-        extension(&from, "1");
-        fs::write(from.join(".env"), "PLANTED=1").unwrap();
-        fs::create_dir(from.join(".git")).unwrap();
-        let options = SourceOptions::default();
-        let record = source("from", base.path(), &options).unwrap();
-        let sources = Sources::new(&Environment::default()).unwrap();
-        let fetch = || sources.fetch(record.clone());
-        let home = fetch().await.unwrap().install("x", &state, None).unwrap();
-        assert_eq!(home, extensions_folder(&state).join("x"));
-        assert!(!home.join(".env").exists() && !home.join(".git").exists());
-        assert_eq!(InstallRecord::read(&home).unwrap().unwrap(), record);
-        let again = fetch().await.unwrap().install("x", &state, None).unwrap_err();
-        assert!(matches!(again, InstallError::Occupied(_)), "{again}");
-        let manifest = Manifest::read(&home, &Variables::default()).unwrap().0;
-        assert!(!sources.has_update(&record, &manifest, &home).await.unwrap());
-        extension(&from, "2");
-        assert!(sources.has_update(&record, &manifest, &home).await.unwrap());
-        fs::write(home.join(".env"), "MINE=1").unwrap();
-        fetch().await.unwrap().install("x", &state, Some(&home)).unwrap();
-        assert_eq!(fs::read_to_string(home.join(".env")).unwrap(), "MINE=1");
-        assert_eq!(Manifest::read(&home, &Variables::default()).unwrap().0.version, "2");
-        uninstall(&installed(&home, &state), &state, base.path()).unwrap();
-        assert!(!home.exists() && from.exists());
-    }
-
-    #[tokio::test]
-    async fn nothing_begins_with_a_broken_enablement() {
-        let base = tempfile::tempdir().unwrap();
-        let (state, from) = (base.path().join("state"), base.path().join("from"));
-        extension(&from, "1");
-        let record = source("from", base.path(), &SourceOptions::default()).unwrap();
-        let fetched = Sources::new(&Environment::default()).unwrap().fetch(record).await.unwrap();
-        let home = fetched.install("x", &state, None).unwrap();
-        let extension = installed(&home, &state);
-        let file = extensions_folder(&state).join("extension-enablement.json");
-        fs::write(&file, "{").unwrap();
-        let says_why = |error: InstallError| {
-            let error = error.to_string();
-            assert!(error.starts_with("Cannot read ") && error.contains("Correct the file"));
-        };
-        says_why(uninstall(&extension, &state, base.path()).unwrap_err());
-        assert!(home.join(MANIFEST_FILE).exists());
-        says_why(fetched.install("x", &state, Some(&home)).unwrap_err());
-        fs::remove_file(&file).unwrap();
-        uninstall(&extension, &state, base.path()).unwrap();
-        fs::write(&file, "[]").unwrap();
-        says_why(fetched.install("x", &state, None).unwrap_err());
-        assert!(!home.exists());
-    }
-
-    #[tokio::test]
-    async fn a_link_is_only_a_record() {
-        let base = tempfile::tempdir().unwrap();
-        let from = base.path().join("from");
-        extension(&from, "1");
-        let record = InstallRecord::new(from.to_string_lossy(), SourceKind::Link);
-        let sources = Sources::new(&Environment::default()).unwrap();
-        let fetched = sources.fetch(record).await.unwrap();
-        let home = fetched.install("x", base.path(), None).unwrap();
-        assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
-        uninstall(&installed(&home, base.path()), base.path(), base.path()).unwrap();
-        assert!(from.join(MANIFEST_FILE).exists());
-    }
-
-    #[test]
-    fn sources() {
-        let base = tempfile::tempdir().unwrap();
-        let of = |given: &str, options: &SourceOptions| source(given, base.path(), options);
-        let with = SourceOptions { reference: Some("v1".to_owned()), ..SourceOptions::default() };
-        let plain = SourceOptions::default();
-        for given in REMOTE.map(|beginning| format!("{beginning}h/o/r")) {
-            let record = of(&given, &with).unwrap();
-            assert_eq!((record.kind, record.reference.as_deref()), (SourceKind::Git, Some("v1")));
-        }
-        let error = "--ref and --auto-update are not applicable for local extensions.";
-        assert_eq!(of(".", &with).unwrap_err(), error);
-        assert_eq!(of("nosuch", &plain).unwrap_err(), "Install source not found.");
-        assert_eq!(of(".", &plain).unwrap().kind, SourceKind::Local);
-        assert_eq!(address("github:o/r"), "https://github.com/o/r");
-        assert_eq!(address("gitlab:o/r"), "https://gitlab.com/o/r");
-        assert_eq!(address("git@h:o/r"), "git@h:o/r");
     }
 }

@@ -9,6 +9,7 @@
 //! | `variables` | `${name}` in the files of an extension |
 //! | `values` | values that the user enters for the settings of an extension |
 //! | `enablement` | in which folders an extension is enabled |
+//! | `succession` | what a new version of an extension gets from the earlier one |
 //! | `record` | where an extension is from |
 //! | `install` | installation, update and removal of extensions |
 //! | `release` | releases on GitHub |
@@ -38,6 +39,7 @@ mod record;
 mod release;
 mod set;
 pub mod skills;
+mod succession;
 mod templates;
 mod tree;
 mod validate;

@@ -25,6 +25,11 @@ pub enum ValueScope {
     Workspace,
 }
 
+impl ValueScope {
+    /// Both scopes.
+    pub(crate) const ALL: [Self; 2] = [Self::User, Self::Workspace];
+}
+
 /// Setting of an extension with its value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExtensionSetting {
@@ -162,8 +167,13 @@ impl ValueStore {
     ) -> Result<(), ValueError> {
         let name = &declaration.variable;
         if declaration.is_sensitive {
-            let value = (!value.is_empty()).then_some(value);
-            return Ok(self.secrets.set(&self.service_of(scope), &account(name), value)?);
+            self.set_secret(name, (!value.is_empty()).then_some(value), scope)?;
+            // An earlier version may have had the value in the file. A project's file is not only
+            // for extensions.
+            return match scope {
+                ValueScope::User => self.write(name, "", scope),
+                ValueScope::Workspace => Ok(()),
+            };
         }
         if value.contains(['\n', '\r']) {
             return Err(ValueError::LineBreak(name.clone()));
@@ -174,14 +184,10 @@ impl ValueStore {
     /// Writes a value to the file of the scope, or removes it if it is empty. Everything else in
     /// the file stays.
     fn write(&self, name: &str, value: &str, scope: ValueScope) -> Result<(), ValueError> {
-        let folder = match scope {
-            ValueScope::User => &self.folder,
-            ValueScope::Workspace => &self.workspace,
-        };
-        let file = folder.join(FILE);
+        let file = self.folder_of(scope).join(FILE);
         let real = RealPath::of(&file)?;
         // A repository can contain a link to any file of the user.
-        if !real.starts_with(RealPath::of(folder)?) {
+        if !real.starts_with(RealPath::of(self.folder_of(scope))?) {
             let target = real.into_path_buf();
             return Err(ValueError::Link { name: name.to_owned(), file, target });
         }
@@ -208,25 +214,61 @@ impl ValueStore {
         Ok(())
     }
 
+    /// Returns the text of the extension's own file, which is empty if there is none. Blocks the
+    /// thread.
+    ///
+    /// # Errors
+    /// For a file that cannot be read.
+    pub(crate) fn text(&self) -> Result<String, ValueError> {
+        let file = self.folder.join(FILE);
+        match pollux_fs::read_bytes(&file, MAX_BYTES) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| ValueError::Encoding(file)),
+            Err(error) if error.is_not_found() => Ok(String::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Removes the secret with a name in both scopes, if there is one. Blocks the thread.
     ///
     /// # Errors
     /// For secrets that cannot be read or written.
     pub(crate) fn forget_secret(&self, name: &str) -> Result<(), ValueError> {
-        for scope in [ValueScope::User, ValueScope::Workspace] {
+        for scope in ValueScope::ALL {
             if self.secret(name, scope)?.is_some() {
-                self.secrets.set(&self.service_of(scope), &account(name), None)?;
+                self.set_secret(name, None, scope)?;
             }
         }
         Ok(())
     }
 
-    fn secret(&self, name: &str, scope: ValueScope) -> Result<Option<String>, ValueError> {
+    /// Stores a secret; `None` removes it. Blocks the thread.
+    pub(crate) fn set_secret(
+        &self,
+        name: &str,
+        value: Option<&str>,
+        scope: ValueScope,
+    ) -> Result<(), ValueError> {
+        Ok(self.secrets.set(&self.service_of(scope), &account(name), value)?)
+    }
+
+    /// Returns a secret. Blocks the thread.
+    pub(crate) fn secret(
+        &self,
+        name: &str,
+        scope: ValueScope,
+    ) -> Result<Option<String>, ValueError> {
         // Without the file there is no key to derive, which takes long.
         if pollux_fs::info(self.secrets.path()).is_err() {
             return Ok(None);
         }
         Ok(self.secrets.get(&self.service_of(scope), &account(name))?)
+    }
+
+    fn folder_of(&self, scope: ValueScope) -> &Path {
+        match scope {
+            ValueScope::User => &self.folder,
+            ValueScope::Workspace => &self.workspace,
+        }
     }
 
     fn service_of(&self, scope: ValueScope) -> String {
@@ -290,6 +332,11 @@ mod tests {
         store.set(&declarations[1], "", ValueScope::Workspace).unwrap();
         store.set(&declarations[0], "", ValueScope::User).unwrap();
         assert_eq!(values(false), ["", "hidden"]);
+        // The setting was not secret in an earlier version.
+        std::fs::write(folder.join(FILE), "# Mine.\nTOKEN=plain\nREGION=eu\n").unwrap();
+        store.set(&declarations[1], "entered", ValueScope::User).unwrap();
+        let text = std::fs::read_to_string(folder.join(FILE)).unwrap();
+        assert_eq!(text, "# Mine.\nREGION=eu\n");
         let error = store.set(&declarations[0], "a\nb", ValueScope::User).unwrap_err();
         assert!(matches!(error, ValueError::LineBreak(_)));
     }

@@ -74,8 +74,7 @@ impl Wanted<'_> {
         let details = self.details(&fetched, &manifest);
         let action = format!("Installing extension \"{}\".", manifest.name);
         self.agree(&manifest.name, &format!("{action}\n{details}")).await?;
-        let state = self.setup.places.gemini_dir();
-        fetched.install(&manifest.name, &state, None)?;
+        self.put_in_place(&fetched, &manifest, None)?;
         self.after(&manifest.name, true).await
     }
 
@@ -119,6 +118,17 @@ impl Wanted<'_> {
             return Ok(());
         }
         Err(Failure::general(format!("Installation cancelled for \"{name}\".")))
+    }
+
+    fn put_in_place(
+        &self,
+        fetched: &FetchedExtension,
+        manifest: &Manifest,
+        earlier: Option<&Extension>,
+    ) -> Result<(), Failure> {
+        let state = self.setup.places.gemini_dir();
+        fetched.install(manifest, (&state, &self.setup.input.request.folder), earlier)?;
+        Ok(())
     }
 
     /// Enables a new extension, and reports the settings without a value.
@@ -174,12 +184,7 @@ impl Wanted<'_> {
         let fetched = self.fetch(record.clone()).await?;
         let manifest = self.manifest(&fetched)?;
         self.agree_to_update(installed, &fetched, &manifest, moved.is_some()).await?;
-        let state = self.setup.places.gemini_dir();
-        fetched.install(&manifest.name, &state, Some(&installed.home))?;
-        if moved.is_some() || manifest.name != name {
-            let places = (state.as_path(), self.setup.input.request.folder.as_path());
-            installed.hand_over(&manifest.name, &fetched.record, places)?;
-        }
+        self.put_in_place(&fetched, &manifest, Some(installed))?;
         self.after(&manifest.name, false).await?;
         stderr_line(&format!(
             "Extension \"{name}\" successfully updated: {} → {}.",
