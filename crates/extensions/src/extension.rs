@@ -200,7 +200,8 @@ pub(crate) fn context_files(
     Ok(files)
 }
 
-fn hooks_file(folder: &Path) -> PathBuf {
+/// Returns the path of the file with the hooks of the extension in a folder, which may be missing.
+pub fn hooks_file(folder: &Path) -> PathBuf {
     folder.join("hooks").join("hooks.json")
 }
 

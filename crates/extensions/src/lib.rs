@@ -15,6 +15,7 @@
 //! | `release` | releases on GitHub |
 //! | `templates` | extensions to begin with |
 //! | `validate` | checks of an extension by its author |
+//! | `servers` | checks of the MCP servers in a manifest |
 //! | `skills` | agent skills: instructions for certain tasks, with files that belong to them |
 //! | `archive` | extraction of archives within bounds |
 //! | `git` | copies of repositories |
@@ -37,6 +38,7 @@ mod install;
 pub mod manifest;
 mod record;
 mod release;
+mod servers;
 mod set;
 pub mod skills;
 mod succession;
@@ -49,7 +51,7 @@ mod variables;
 pub use archive::{ArchiveKind, extract_bytes, extract_tar_bytes};
 pub use enablement::ExtensionEnablement;
 pub use error::InstallError;
-pub use extension::{Extension, ExtensionError, read_hooks as hooks_in};
+pub use extension::{Extension, ExtensionError, hooks_file, read_hooks as hooks_in};
 pub use git::{is_git_address, without_credentials};
 pub use install::{FetchedExtension, SourceOptions, Sources, source, uninstall};
 pub use record::{InstallRecord, RECORD_FILE, SourceKind};

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::enablement::ExtensionEnablement;
 use crate::extension::{Extension, ExtensionError};
 use crate::record::InstallRecord;
+use crate::servers::server_faults;
 
 #[cfg(test)]
 mod tests;
@@ -122,7 +123,11 @@ impl ExtensionSet {
             ));
             return;
         }
-        self.messages.extend(extension.hooks_problem.clone().filter(|_| extension.is_active));
+        if extension.is_active {
+            self.messages.extend(extension.hooks_problem.clone());
+            let faults = server_faults(&extension.manifest, &extension.folder).into_iter();
+            self.messages.extend(faults.filter(|fault| fault.is_severe).map(|fault| fault.text));
+        }
         self.extensions.push(extension);
     }
 

@@ -6,6 +6,7 @@ use pollux_config::skills::find_skills;
 
 use crate::extension::{context_files, read_hooks};
 use crate::manifest::{Manifest, ManifestError};
+use crate::servers::server_faults;
 use crate::skills::{Skill, SkillOwner};
 use crate::variables::Variables;
 
@@ -18,7 +19,8 @@ pub struct Validation {
     pub errors: Vec<String>,
 }
 
-/// Checks the extension in a folder. Blocks the thread.
+/// Checks the extension in a folder. The definitions in the file with its hooks are not checked.
+/// Blocks the thread.
 ///
 /// # Errors
 /// The reason why its manifest cannot be used at all.
@@ -48,6 +50,10 @@ pub fn validate(folder: &Path) -> Result<Validation, ManifestError> {
         }
         Err(error) => found.errors.push(error.to_string()),
     }
+    let (severe, slight): (Vec<_>, Vec<_>) =
+        server_faults(&manifest, folder).into_iter().partition(|fault| fault.is_severe);
+    found.errors.extend(severe.into_iter().map(|fault| fault.text));
+    found.warnings.extend(slight.into_iter().map(|fault| fault.text));
     found.errors.extend(read_hooks(folder, &variables).err());
     let skills = find_skills(&folder.join("skills"), Some(folder));
     found.errors.extend(skills.left_out);
@@ -103,14 +109,20 @@ mod tests {
         assert!(matches!(validate(folder.path()), Err(ManifestError::Missing(_))));
         write("gemini-extension.json", r#"{"name": "n", "version": "1.0.0"}"#);
         assert_eq!(validate(folder.path()).unwrap(), Validation::default());
-        let text = r#"{"name": "n", "version": "x", "contextFileName": ["A.md", "B.md"]}"#;
+        let text = r#"{"name": "n", "version": "x", "contextFileName": ["A.md", "B.md"],
+            "mcpServers": {"s": {"command": "", "comand": "c"}, "t": {"args": []}}}"#;
         write("gemini-extension.json", text);
         write("A.md", "");
         write("hooks/hooks.json", "[]");
         write("skills/s/SKILL.md", "no front matter");
         let found = validate(folder.path()).unwrap();
-        assert_eq!(found.warnings.len(), 1);
-        let reasons = ["are missing: B.md", "Invalid hooks configuration", "The skill "];
+        assert_eq!(found.warnings.len(), 2);
+        let reasons = [
+            "are missing: B.md",
+            "mcpServers.t\" has neither",
+            "Invalid hooks configuration",
+            "The skill ",
+        ];
         assert_eq!(found.errors.len(), reasons.len(), "{found:?}");
         for (error, reason) in found.errors.iter().zip(reasons) {
             assert!(error.contains(reason), "{error}");

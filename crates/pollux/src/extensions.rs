@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use futures::TryFutureExt;
 use pollux_config::{FileScope, Places};
-use pollux_extensions::{Extension, ExtensionTemplate};
+use pollux_extensions::{Extension, ExtensionTemplate, Variables};
 use pollux_host::extensions::ExtensionSwitch;
 use pollux_host::{RunOptions, Setup};
 use pollux_protocol::SessionRequest;
@@ -174,7 +174,12 @@ fn new(
 fn validate(process: &Process, path: &str) -> Result<String, Failure> {
     let folder = absolute(process, path)?;
     let found = pollux_extensions::validate(&folder);
-    let found = found.map_err(|error| Failure::general(error.to_string()))?;
+    let mut found = found.map_err(|error| Failure::general(error.to_string()))?;
+    let variables = Variables::new(&folder, &folder);
+    if let Ok(Some(hooks)) = pollux_extensions::hooks_in(&folder, &variables) {
+        let file = pollux_extensions::hooks_file(&folder);
+        found.errors.extend(pollux_hooks::read_extension(&hooks, &file, &[]).warnings);
+    }
     let listed = |title: &str, items: &[String]| {
         if !items.is_empty() {
             stderr_line(&format!("{title}\n  - {}", items.join("\n  - ")));

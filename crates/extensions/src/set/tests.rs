@@ -144,6 +144,20 @@ fn everything_that_an_extension_brings() {
     assert_eq!(active(&set), ["acme"]);
 }
 
+#[test]
+fn faults_of_servers_are_named() {
+    let text = json!({"name": "a", "version": "1", "mcpServers": {"s": {"command": 5, "x": 1}}});
+    let state = state(&[("a", &text.to_string())]);
+    let set = find(state.path(), &ExtensionRules::default());
+    let path = extensions_folder(state.path()).join("a/gemini-extension.json");
+    let fault = "\"mcpServers.s.command\": Expected string, received number";
+    let message = format!("Invalid configuration in {}: {fault}", path.display());
+    assert_eq!((set.messages.as_slice(), active(&set)), (&[message][..], vec!["a"]));
+    // Nobody uses the servers of an extension that is not active.
+    let rules = ExtensionRules { disabled: vec!["a".to_owned()], ..ExtensionRules::default() };
+    assert_eq!(find(state.path(), &rules).messages, [""; 0]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_context_file_is_no_way_out() {

@@ -298,6 +298,27 @@ fn extensions_are_created_and_checked() {
     let text = failed.stderr_text();
     assert!(text.starts_with("Validation warnings:\n  - Warning: Version 'x'"), "{text}");
     assert!(text.ends_with("are missing: no.md\nExtension validation failed.\n"), "{text}");
+    let manifest = r#"{"name": "m", "version": "1.0.0", "mcpServers": {"s": {"command": 5}}}"#;
+    stage.home.project_file("mine/gemini-extension.json", manifest);
+    let hooks = r#"{"hooks": {"BeforeTool": 5, "Nope": [], "AfterTool": [{"hooks": [{}]}]}}"#;
+    stage.home.project_file("mine/hooks/hooks.json", hooks);
+    let failed = program(&["extensions", "validate", "mine"]);
+    failed.assert_code(1);
+    let text = failed.stderr_text();
+    for fault in [
+        "gemini-extension.json: \"mcpServers.s.command\": Expected string, received number\n",
+        "hooks.json, ignored: hooks.BeforeTool must be a list.\n",
+        "Invalid hook event name: \"Nope\" from extensions config.",
+        "hooks.json, ignored: hooks.AfterTool[0].hooks[0] has no \"type\"",
+    ] {
+        assert!(text.contains(fault), "{fault}: {text}");
+    }
+    program(&["extensions", "link", "mine", "--consent"]).assert_code(0);
+    stage.server.stream(reply().text("ok"));
+    let run = stage.prompt("text", "Hello");
+    run.assert_code(0);
+    let fault = "\"mcpServers.s.command\": Expected string, received number";
+    assert!(run.stderr_text().contains(fault), "{}", run.report());
     stage.home.project_file("mine/gemini-extension.json", "{}");
     let failed = program(&["extensions", "validate", "mine"]);
     failed.assert_code(1);
