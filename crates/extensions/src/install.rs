@@ -1,6 +1,6 @@
 //! Installation, update and removal of extensions.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -334,6 +334,25 @@ pub fn uninstall(
     tree::remove(&extension.home)?;
     enablement.remove(extension.name());
     Ok(enablement.save()?)
+}
+
+/// Removes the folder of an extension that cannot be read, by the name of the folder. Its secrets
+/// are not known. Returns false if there is no such folder. Blocks the thread.
+///
+/// # Errors
+/// The reason why it was not removed.
+pub fn uninstall_folder(name: &str, state: &Path) -> Result<bool, InstallError> {
+    let folder = extensions_folder(state).join(name);
+    let is_inner = Path::new(name).file_name() == Some(OsStr::new(name));
+    let info = pollux_fs::link_info(&folder).ok().filter(|_| is_inner);
+    if !info.is_some_and(|info| matches!(info.kind, EntryKind::Directory | EntryKind::Symlink)) {
+        return Ok(false);
+    }
+    let mut enablement = enablement(state)?;
+    tree::remove(&folder)?;
+    enablement.remove(name);
+    enablement.save()?;
+    Ok(true)
 }
 
 /// Reads where extensions are enabled. An installation or removal that could not change this is not

@@ -53,7 +53,7 @@ pub use enablement::ExtensionEnablement;
 pub use error::InstallError;
 pub use extension::{Extension, ExtensionError, hooks_file, read_hooks as hooks_in};
 pub use git::{is_git_address, without_credentials};
-pub use install::{FetchedExtension, SourceOptions, Sources, source, uninstall};
+pub use install::{FetchedExtension, SourceOptions, Sources, source, uninstall, uninstall_folder};
 pub use record::{InstallRecord, RECORD_FILE, SourceKind};
 pub use set::{ExtensionPlaces, ExtensionRules, ExtensionSet, SourceRules, extensions_folder};
 pub use templates::{ExtensionTemplate, TEMPLATES, create};

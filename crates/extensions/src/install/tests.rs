@@ -146,6 +146,22 @@ async fn nothing_begins_with_a_broken_enablement() {
     assert!(!home.exists());
 }
 
+#[test]
+fn only_a_folder_of_an_extension_is_removed_by_its_name() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = extensions_folder(state.path());
+    fs::create_dir_all(folder.join("broken/sub")).unwrap();
+    fs::create_dir(state.path().join("other")).unwrap();
+    fs::write(folder.join("file"), "").unwrap();
+    let other = state.path().join("other").display().to_string();
+    for name in ["", ".", "..", "../other", other.as_str(), "broken/sub", "broken/", "file", "no"] {
+        assert!(!uninstall_folder(name, state.path()).unwrap(), "{name}");
+    }
+    assert!(state.path().join("other").exists() && folder.join("broken/sub").exists());
+    assert!(uninstall_folder("broken", state.path()).unwrap());
+    assert!(!folder.join("broken").exists());
+}
+
 #[tokio::test]
 async fn a_link_is_only_a_record() {
     let base = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
 //! `extensions install`, `link`, `update` and `uninstall`.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use pollux_config::{FileScope, Places};
@@ -270,7 +271,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Removes extensions by name or source. One that fails does not stop the others.
+/// Removes extensions by name, source or folder. One that fails does not stop the others.
 pub(super) fn uninstall(setup: &Setup, names: &[String], all: bool) -> Result<(), Failure> {
     let every: Vec<String> = setup.extensions.iter().map(|one| one.name().to_owned()).collect();
     let names = if all { &every } else { names };
@@ -300,10 +301,17 @@ fn remove(setup: &Setup, name: &str) -> Result<String, String> {
     let is_from = |extension: &&Extension| {
         extension.record.as_ref().is_some_and(|record| record.source == name)
     };
-    let found = setup.extensions.get(name);
-    let found = found.or_else(|| setup.extensions.iter().find(is_from));
-    let extension = found.ok_or("Extension not found.")?;
+    let is_in = |extension: &&Extension| extension.home.file_name() == Some(OsStr::new(name));
+    let by = |matches: &dyn Fn(&&Extension) -> bool| setup.extensions.iter().find(matches);
     let (state, workspace) = (setup.places.gemini_dir(), &setup.input.request.folder);
+    let found = setup.extensions.get(name).or_else(|| by(&is_from)).or_else(|| by(&is_in));
+    let Some(extension) = found else {
+        return match pollux_extensions::uninstall_folder(name, &state) {
+            Ok(true) => Ok(name.to_owned()),
+            Ok(false) => Err("Extension not found.".to_owned()),
+            Err(error) => Err(error.to_string()),
+        };
+    };
     pollux_extensions::uninstall(extension, &state, workspace)
         .map_err(|error| error.to_string())?;
     Ok(extension.name().to_owned())

@@ -111,6 +111,26 @@ fn values_are_kept_where_they_belong() {
 }
 
 #[test]
+fn an_extension_that_cannot_be_read_is_removed_by_its_folder() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let home = install(&stage, &folder);
+    fs::write(home.join("gemini-extension.json"), "{").unwrap();
+    let path = folder.display().to_string();
+    let said = extensions(&stage, 1, "", &["install", &path, "--consent"]);
+    assert!(said.contains("because a directory with that name already exists."), "{said}");
+    let said = extensions(&stage, 0, "", &["uninstall", "x"]);
+    assert!(said.ends_with("Extension \"x\" successfully uninstalled.\n"), "{said}");
+    assert!(!home.exists());
+    install(&stage, &folder);
+    fs::rename(&home, home.with_file_name("other")).unwrap();
+    extensions(&stage, 0, "", &["uninstall", "other"]);
+    extensions(&stage, 1, "", &["uninstall", "extension-enablement.json"]);
+    let enablement = home.with_file_name("extension-enablement.json");
+    assert_eq!(fs::read_to_string(enablement).unwrap(), "{}");
+}
+
+#[test]
 fn a_value_never_goes_through_a_link_of_the_project() {
     let stage = Stage::new();
     install(&stage, &source(&stage, "x", "1.0.0"));
