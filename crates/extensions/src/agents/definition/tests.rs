@@ -125,14 +125,53 @@ fn servers_have_the_form_of_the_settings() {
     for (servers, fault) in [
         ("{s: x}", "mcp_servers.s: expected keys and values"),
         ("{s: {httpUrl: x}}", "mcp_servers.s: Unrecognized key(s) in object: 'httpUrl'"),
-        ("{s: {url: x, auth: y}}", "mcp_servers.s: auth: expected keys and values"),
-        ("{s: {url: x, auth: {type: basic}}}", "mcp_servers.s: auth.type: expected google"),
-        ("{s: {url: x, auth: {type: oauth, x: 1}}}", "mcp_servers.s: auth: Unrecognized key(s)"),
+        ("{s: {url: x, auth: y}}", "mcp_servers.s.auth: expected keys and values"),
+        ("{s: {url: x, auth: {type: basic}}}", "mcp_servers.s.auth.type: expected google"),
+        ("{s: {url: x, auth: {type: oauth, x: 1}}}", "mcp_servers.s.auth: Unrecognized key(s)"),
     ] {
         let faults = faults(&format!("name: a\ndescription: D\nmcp_servers: {servers}"));
         let expected = format!("(Local Agent) {fault}");
         assert!(faults.len() == 1 && faults[0].starts_with(&expected), "{servers}: {faults:?}");
     }
+}
+
+#[test]
+fn values_of_servers_have_the_types_of_the_setting() {
+    for (entry, fault) in [
+        ("command: 5", "command: Expected string, received number"),
+        ("command: x, args: 5", "args: Expected array, received number"),
+        ("command: x, args: [y, 5]", "args.1: Expected string, received number"),
+        ("command: x, args:", "args: Expected array, received null"),
+        ("command: x, env: [A]", "env: Expected object, received array"),
+        ("command: x, env: {A: 1}", "env.A: Expected string, received number"),
+        ("command: x, cwd: true", "cwd: Expected string, received boolean"),
+        ("url: {a: b}", "url: Expected string, received object"),
+        ("http_url: 5", "http_url: Expected string, received number"),
+        ("url: x, headers: y", "headers: Expected object, received string"),
+        ("tcp: 5", "tcp: Expected string, received number"),
+        ("url: x, type: y", "type: Invalid enum value. Expected 'stdio' | 'sse' | 'http', "),
+        ("command: x, timeout: soon", "timeout: Expected number, received string"),
+        ("command: x, timeout: '5'", "timeout: Expected number, received string"),
+        ("command: x, trust: 1", "trust: Expected boolean, received number"),
+        ("command: x, trust: 'true'", "trust: Expected boolean, received string"),
+        ("command: x, description: 5", "description: Expected string, received number"),
+        ("command: x, include_tools: y", "include_tools: Expected array, received string"),
+        ("command: x, exclude_tools: [[]]", "exclude_tools.0: Expected string, received array"),
+        (
+            "url: x, auth: {type: oauth, client_id: 5}",
+            "auth.client_id: Expected string, received number",
+        ),
+        (
+            "url: x, auth: {type: google-credentials, scopes: y}",
+            "auth.scopes: Expected array, received string",
+        ),
+    ] {
+        let faults = faults(&format!("name: a\ndescription: D\nmcp_servers: {{s: {{{entry}}}}}"));
+        let expected = format!("(Local Agent) mcp_servers.s.{fault}");
+        assert!(faults.len() == 1 && faults[0].starts_with(&expected), "{entry}: {faults:?}");
+    }
+    let all = "name: a\ndescription: D\nmcp_servers: {s: {command: 5, x: 1}, t: {url: 6}}";
+    assert_eq!(faults(all).len(), 3, "all of them");
 }
 
 #[test]
