@@ -9,7 +9,7 @@ use pollux_protocol::{
 };
 use serde_json::{Value, json};
 
-use crate::validation::Schema;
+use crate::validation::{Schema, invalid};
 
 /// Name of the tool for models and policies.
 const NAME: &str = "complete_task";
@@ -17,6 +17,8 @@ const NAME: &str = "complete_task";
 const RESULT: &str = "result";
 /// Argument with a report that satisfies a schema.
 const REPORT: &str = "report";
+/// Message of Gemini CLI about a text without content.
+const NO_RESULT: &str = "Missing required \"result\" argument. You must provide your findings when calling complete_task.";
 
 /// Report of a subagent, once it is submitted. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +100,9 @@ impl Tool for CompleteTaskTool {
     fn prepare(&self, args: &Args) -> Result<Box<dyn Invocation>, ToolError> {
         let mut args: Args = self.schema.read(args)?;
         let value = args.remove(self.argument).unwrap_or_default();
+        if self.argument == RESULT && value.as_str().is_some_and(|text| text.trim().is_empty()) {
+            return Err(invalid(NO_RESULT));
+        }
         let noun = if self.argument == REPORT { "Output" } else { "Result" };
         Ok(Box::new(CompleteTask { value, noun, report: self.report.clone() }))
     }

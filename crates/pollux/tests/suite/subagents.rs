@@ -171,6 +171,27 @@ fn an_end_without_success_is_an_error() {
 }
 
 #[test]
+fn an_empty_report_is_refused() {
+    let stage = Stage::with([
+        invoke("tester", "check"),
+        complete(""),
+        complete(" \n\t"),
+        complete("all good"),
+        reply().text("Done."),
+    ]);
+    stage.home.user_file("agents/tester.md", agent("tester", ""));
+    stage.yolo("go");
+    let requests = stage.requests();
+    for refused in &requests[2..4] {
+        let response = &refused.last_parts()[0]["functionResponse"]["response"];
+        let error = response["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with("Missing required \"result\" argument."), "{response}");
+    }
+    let result = stage.response();
+    assert!(result.ends_with("Termination Reason: GOAL\nResult:\nall good"), "{result}");
+}
+
+#[test]
 fn an_agent_that_never_ends_is_stopped() {
     let stage = Stage::with([
         invoke("tester", "check"),
