@@ -263,6 +263,11 @@ impl AgentLoop {
         self.caller.is_none()
     }
 
+    /// Lets the next request begin without the initial tools that are not complete yet.
+    pub(crate) fn skip_loading(&mut self) {
+        self.loading = None;
+    }
+
     /// Returns the number of requests so far.
     pub(crate) fn turns(&self) -> u64 {
         self.turns

@@ -106,6 +106,7 @@ impl SubagentRun {
         };
         if let Some(words) = last_chance(&end) {
             toolset.set(reporting);
+            agent.skip_loading();
             settings.set(with_turns(agent.turns() + 1));
             let grace = tokio::time::sleep(limits.grace);
             within(&mut agent, &id, vec![Part::text(words)].into(), cancel, grace).await;

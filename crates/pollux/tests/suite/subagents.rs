@@ -298,6 +298,20 @@ fn servers_of_a_subagent_run_only_while_it_works() {
 }
 
 #[test]
+fn the_time_limit_includes_the_start_of_servers() {
+    let stage = Stage::with([invoke("tester", "look"), complete("nothing"), reply().text("Done.")]);
+    let servers = json!({"own": {"command": "sleep", "args": ["1000"]}});
+    let more = format!("timeout_mins: 0.01\nmcp_servers: {servers}\n");
+    stage.home.user_file("agents/tester.md", agent("tester", &more));
+    stage.home.settings(&json!({"pollux": {"mcp": {"headlessWait": 600}}}));
+    stage.yolo("go");
+    assert_eq!(stage.requests()[1].declared_tools(), ["complete_task"]);
+    let result = stage.response();
+    assert!(result.contains("\nTermination Reason: TIMEOUT\n"), "{result}");
+    assert!(result.ends_with("\nnothing"), "{result}");
+}
+
+#[test]
 fn settings_give_a_subagent_tools_and_servers() {
     let stage = Stage::with([invoke("tester", "look"), complete("no"), reply().text("Done.")]);
     stage.home.user_file("agents/tester.md", agent("tester", "tools: [glob]\n"));
