@@ -227,6 +227,11 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// Returns [`visible`] text of several lines. Used for text whose line ends are those of Pollux.
+pub fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns true for control characters, and for characters that change the direction of writing,
 /// have no width or look like a blank.
 fn is_unseen(letter: char) -> bool {

@@ -22,9 +22,9 @@ impl Fields {
         self.values.contains_key(key)
     }
 
-    /// Adds a fault of a value.
+    /// Adds a fault of a value, in one line.
     pub(super) fn fault(&mut self, key: &str, fault: &str) {
-        self.faults.push(format!("(Local Agent) {key}: {fault}"));
+        self.faults.push(format!("(Local Agent) {}: {fault}", one_line(key)));
     }
 
     /// Returns the value of a key; `None` without one. A value that `read` refuses is a fault.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_fs::EntryKind;
+use pollux_protocol::plain_text::visible;
 use serde_json::{Map, Value};
 
 use super::built_in::built_in;
@@ -90,14 +91,14 @@ impl AgentSet {
                 Err(Left::Refused(message)) => self.messages.push(message),
                 Err(Left::Faulty(reason)) => self.messages.push(format!(
                     "Agent loading error: Failed to load agent from {}: {reason}",
-                    entry.path.display()
+                    shown(&entry.path)
                 )),
             }
         }
     }
 
     fn add(&mut self, agent: AgentDefinition) {
-        let file = agent.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+        let file = agent.file.as_deref().map(shown).unwrap_or_default();
         if self.get(&agent.name).is_some() {
             self.messages.push(format!(
                 "Duplicate agent name '{}' detected. The definition in {file} is left out.",
@@ -160,13 +161,18 @@ enum Left {
     Faulty(String),
 }
 
+/// Returns a path for a message.
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
+
 fn read(path: &Path, folder: &AgentFolder<'_>) -> Result<AgentDefinition, Left> {
     if let Some(within) = folder.within {
         let real = |path: &Path| pollux_fs::real_path(path).ok();
         let inside =
             real(path).zip(real(within)).is_some_and(|(file, within)| file.starts_with(within));
         if !inside {
-            let place = within.display();
+            let place = shown(within);
             return Err(Left::Faulty(format!("it is a link to a place outside of {place}")));
         }
     }

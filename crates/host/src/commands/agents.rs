@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use pollux_extensions::agents::{AgentDefinition, AgentModel, AgentOwner};
-use pollux_protocol::plain_text::visible;
+use pollux_protocol::plain_text::{visible, visible_lines};
 use pollux_protocol::{Command, CommandContext, CommandError, Op};
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ impl Agents {
     async fn reload(&self, context: &CommandContext) -> Result<(), CommandError> {
         self.subagents.ask_about_new(context).await.map_err(CommandError)?;
         for message in self.subagents.refresh(self.settings.current().get()).await? {
-            context.say(visible(&message));
+            context.say(visible_lines(&message));
         }
         let count = self.subagents.found().enabled().count();
         context.say(format!("Agents reloaded successfully. {count} are available."));
@@ -192,12 +192,15 @@ impl Agents {
         let temperature = agent.temperature.map_or("default".to_owned(), |value| value.to_string());
         let file =
             agent.file.as_ref().map_or("built-in".to_owned(), |file| file.display().to_string());
-        Ok(visible(&format!(
-            "{}\n  enabled: {is_enabled}\n  model: {model}\n  temperature: {temperature}\n  maxTurns: {}\n  maxTimeMinutes: {}\n  tools: {tools}\n  file: {file}\nTo change a value: /agents config {name} maxTurns 20",
-            agent.shown_name(),
+        Ok(format!(
+            "{}\n  enabled: {is_enabled}\n  model: {}\n  temperature: {temperature}\n  maxTurns: {}\n  maxTimeMinutes: {}\n  tools: {}\n  file: {}\nTo change a value: /agents config {name} maxTurns 20",
+            visible(agent.shown_name()),
+            visible(model),
             agent.max_turns,
             agent.time_limit.as_secs_f64() / 60.0,
-        )))
+            visible(&tools),
+            visible(&file),
+        ))
     }
 
     async fn configure(

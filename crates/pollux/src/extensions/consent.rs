@@ -14,18 +14,19 @@ use serde_json::Value;
 const WARNING: &str = "The extension you are about to install may have been created by a third-party developer and sourced from a public repository. Google does not vet, endorse, or guarantee the functionality or security of extensions. Please carefully inspect any extension and its source code before installing to understand the permissions it requires and the actions it may perform.";
 const SKILL_WARNING: &str = "Agent skills inject specialized instructions and domain-specific knowledge into the agent's system prompt. This can change how the agent interprets your requests and interacts with your environment. Review the skill definitions at the location(s) provided below to ensure they meet your security standards.";
 
-/// Returns everything that an extension in a folder brings, item by item.
+/// Returns everything that an extension in a folder brings, item by item. Invisible characters of
+/// the extension's own text are written as escapes.
 pub(super) fn details(manifest: &Manifest, folder: &Path, variables: &Variables) -> String {
     let mut lines = Vec::new();
     servers(manifest, &mut lines);
     if let Some(files) = &manifest.context_files {
-        let files = files.join(",");
+        let files = visible(&files.join(","));
         lines.push(format!(
             "This extension will append info to your gemini.md context using {files}"
         ));
     }
     if !manifest.exclude_tools.is_empty() {
-        let tools = manifest.exclude_tools.join(",");
+        let tools = visible(&manifest.exclude_tools.join(","));
         lines.push(format!("This extension will exclude the following core tools: {tools}"));
     }
     hooks(folder, variables, &mut lines);
@@ -43,17 +44,22 @@ pub(super) fn details(manifest: &Manifest, folder: &Path, variables: &Variables)
         .map(|setting| format!("{} ({}): {}", setting.name, setting.variable, setting.description));
     list("Settings that you enter:", settings, &mut lines);
     let has_skills = skills(manifest, folder, variables, &mut lines);
-    let text = lines.iter().map(|line| visible(line)).collect::<Vec<_>>().join("\n");
+    let text = lines.join("\n");
     let text = if text.is_empty() { WARNING.to_owned() } else { format!("{text}\n\n{WARNING}") };
     if has_skills { format!("{text}\n\n{SKILL_WARNING}") } else { text }
 }
 
 fn list(title: &str, items: impl Iterator<Item = String>, lines: &mut Vec<String>) {
-    let items: Vec<String> = items.map(|item| format!("  * {item}")).collect();
+    let items: Vec<String> = items.map(|item| item_line(&item)).collect();
     if !items.is_empty() {
         lines.push(title.to_owned());
         lines.extend(items);
     }
+}
+
+/// Returns the line of an item, with escapes in place of characters that would be invisible.
+fn item_line(item: &str) -> String {
+    format!("  * {}", visible(item))
 }
 
 /// Returns the names of the files in a folder that have an extension.
@@ -89,7 +95,7 @@ fn hooks(folder: &Path, variables: &Variables, lines: &mut Vec<String>) {
         let hooks = definitions.filter_map(|definition| definition.get("hooks")?.as_array());
         for hook in hooks.flatten() {
             let command = hook.get("command").and_then(Value::as_str).unwrap_or_default();
-            lines.push(format!("  * {event}: {command}"));
+            lines.push(item_line(&format!("{event}: {command}")));
         }
     }
 }

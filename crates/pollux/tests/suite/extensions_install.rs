@@ -86,6 +86,23 @@ fn an_extension_is_installed_configured_updated_and_removed() {
 }
 
 #[test]
+fn text_of_an_extension_cannot_hide_in_the_question() {
+    let stage = Stage::new();
+    let folder = source(&stage, "x", "1.0.0");
+    let hook = json!({"type": "command", "command": "true\u{fe0f}\n  * \u{202e}evil"});
+    let hooks = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
+    fs::create_dir(folder.join("hooks")).unwrap();
+    fs::write(folder.join("hooks/hooks.json"), hooks.to_string()).unwrap();
+    let said = extensions(&stage, 1, "n\n", &["install", &folder.display().to_string()]);
+    for line in [
+        "⚠️  This extension contains Hooks which can automatically execute commands.",
+        r"  * SessionStart: true\u{fe0f}\u{a}  * \u{202e}evil",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}: {said}");
+    }
+}
+
+#[test]
 fn values_are_kept_where_they_belong() {
     let stage = Stage::new();
     let folder = source(&stage, "x", "1.0.0");

@@ -438,9 +438,12 @@ fn agents_are_listed_and_changed_in_the_conversation() {
     talk.type_line("/agents enable tester");
     talk.wait_for_text("Agent \"tester\" enabled");
     talk.type_line("/agents config tester maxTurns 7");
-    talk.wait_for_text("maxTurns: 7");
+    talk.wait_for_text("\n  maxTurns: 7\n  maxTimeMinutes: 10\n  tools: all\n");
     talk.stage.home.user_file("agents/second.md", agent("second", ""));
+    talk.stage.home.user_file("agents/b\u{202e}d.md", "---\nname: bad\nfoo: 1\n---\n");
     talk.type_line("/agents reload");
+    talk.wait_for_text("b\\u{202e}d.md");
+    talk.wait_for_text("\n(Local Agent) description: Required\n(Local Agent) Unrecognized key");
     talk.wait_for_text("Agents reloaded successfully. 5 are available.");
     talk.wait_for_prompt();
     let (stage, _) = talk.leave();

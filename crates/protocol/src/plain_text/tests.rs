@@ -136,6 +136,7 @@ fn unseen_characters_are_spelt_out() {
         visible("a\u{1b}[2K\tb\n\u{202e}c\u{200b}é"),
         "a\\u{1b}[2K\tb\\u{a}\\u{202e}c\\u{200b}é"
     );
+    assert_eq!(visible_lines("a\u{1b}\n\n b\r\n"), "a\\u{1b}\n\n b\\u{d}\n");
 }
 
 #[test]
