@@ -253,7 +253,7 @@ impl Skills {
         }
         match skill_item(&self.setup.input.request.folder, &skill.folder)? {
             Some(item) if !self.consent.accepted().accepts(&item) => Err(format!(
-                "The files of the skill \"{}\" have changed since the user allowed them, so it was not activated. /skills reload asks the user about them.",
+                "The files of the skill \"{}\" have changed since the user allowed them, so it was not activated. /skills reload asks the user about them; after a refusal, /permissions ask is needed before it.",
                 skill.name
             )),
             _ => Ok(()),

@@ -13,6 +13,7 @@ use pollux_config::consent::{item, kinds};
 use pollux_config::{Accepted, GEMINI_DIR, Settings};
 use pollux_extensions::agents::{AgentFolder, AgentOverride, AgentOwner, AgentSet};
 use pollux_policy::is_tool_name;
+use pollux_protocol::plain_text::visible;
 use pollux_protocol::{
     CancellationToken, CommandContext, CommandError, Event, Live, RunContext, Severity, Tool,
     ToolError, ToolErrorKind, ToolOutput,
@@ -81,7 +82,8 @@ impl Setup {
                     accepted.accepts(&item(kinds::SUBAGENT, name, String::new(), text.as_bytes()));
                 (!is_accepted).then(|| {
                     format!(
-                        "The subagent {name} of this folder is not available, because you have not allowed it. /agents reload asks you."
+                        "The subagent {} of this folder is not available, because you have not allowed it. To be asked again: /permissions ask, then /agents reload.",
+                        visible(name)
                     )
                 })
             };

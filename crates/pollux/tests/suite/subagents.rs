@@ -381,6 +381,36 @@ fn a_definition_of_the_project_needs_the_answer_of_the_user() {
 }
 
 #[test]
+fn a_refused_definition_is_asked_about_again_on_request() {
+    let stage = Stage::with([reply().text("ok")]);
+    stage.home.trust_project();
+    stage.pollux(&["-p", "go"]).env_remove("GEMINI_CLI_TRUST_WORKSPACE").run().assert_code(0);
+    let talk = Talk::start(stage, |program| program.env_remove("GEMINI_CLI_TRUST_WORKSPACE"));
+    talk.stage.home.project_file(".gemini/agents/tester.md", agent("tester", ""));
+    let count = |text: &str| talk.terminal.screen().matches(text).count();
+    talk.type_line("/agents reload");
+    talk.wait_for_text("2. Refuse");
+    talk.type_line("2");
+    talk.wait_for_text("Agents reloaded successfully. 3 are available.");
+    talk.wait_for_text("again: /permissions ask, then /agents reload.");
+    talk.wait_for_prompt();
+    talk.type_line("/agents reload");
+    talk.terminal
+        .wait_for(|screen| screen.contents().matches("3 are available").count() == 2, SOON);
+    assert_eq!(count("2. Refuse"), 1);
+    talk.wait_for_prompt();
+    talk.type_line("/permissions ask");
+    talk.wait_for_text("1 answer forgotten.");
+    talk.wait_for_prompt();
+    talk.type_line("/agents reload");
+    talk.terminal.wait_for(|screen| screen.contents().matches("2. Refuse").count() == 2, SOON);
+    talk.type_line("1");
+    talk.wait_for_text("Agents reloaded successfully. 4 are available.");
+    talk.wait_for_prompt();
+    talk.leave();
+}
+
+#[test]
 fn a_cancel_leaves_the_records_of_the_subagent() {
     let stage = Stage::with([
         invoke("tester", "check"),
