@@ -136,8 +136,8 @@ impl Skills {
         commands.replace_source(CommandSource::Skill, list, Vec::new());
     }
 
-    /// Reports skills that are left out to the user of the session, and then follows the settings
-    /// until the session ends.
+    /// Reports skills that replace others, and to the user of the session those that are left out.
+    /// Then follows the settings until the session ends.
     pub(crate) fn follow(
         self: &Arc<Self>,
         settings: &Live<Settings>,
@@ -148,8 +148,7 @@ impl Skills {
         let (this, outlet) = (Arc::clone(self), outlet.clone());
         let mut watch = settings.watch();
         async move {
-            let messages = limited(this.found().messages.clone());
-            for text in messages.into_iter().filter(|_| this.setup.is_interactive()) {
+            for text in limited(messages(&this.found(), this.setup.is_interactive())) {
                 outlet.emit(Event::Notice { severity: Severity::Warning, text }).await;
             }
             // The events end when nobody can send any.
@@ -188,7 +187,7 @@ impl Skills {
         };
         let found = tokio::task::spawn_blocking(search).await;
         let found = found.map_err(|error| CommandError(error.to_string()))?;
-        let messages = limited(found.messages.clone());
+        let messages = limited(messages(&found, true));
         self.offer(found, toolset, commands);
         Ok(messages)
     }
@@ -259,6 +258,13 @@ impl Skills {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the messages about skills that replace others, and if `tells_all` about those that are
+/// left out.
+fn messages(found: &SkillSet, tells_all: bool) -> Vec<String> {
+    let left_out = found.messages.iter().filter(|_| tells_all);
+    found.conflicts.iter().chain(left_out).cloned().collect()
 }
 
 /// Returns the first messages, and how many more there are.

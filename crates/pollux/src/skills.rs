@@ -95,10 +95,8 @@ fn set_up(process: &Process, cwd: &Path, skip_trust: bool, debug: bool) -> Resul
 }
 
 fn list(setup: &Setup, as_json: bool) -> String {
-    let mut found = setup.find_skills(setup.accepted());
-    for message in std::mem::take(&mut found.messages) {
-        stderr_line(&message);
-    }
+    let found = setup.find_skills(setup.accepted());
+    found.conflicts.iter().chain(&found.messages).for_each(|message| stderr_line(message));
     if as_json {
         let skill = |skill: &Skill| {
             json!({

@@ -27,8 +27,10 @@ pub struct SkillSet {
     skills: Vec<Skill>,
     /// Names of disabled skills, in lower case.
     disabled: HashSet<String>,
-    /// Messages for the user about skills that are left out, or that replace others.
+    /// Messages for the user about skills that are left out.
     pub messages: Vec<String>,
+    /// Messages for the user about skills that replace others with the same name.
+    pub conflicts: Vec<String>,
 }
 
 impl SkillSet {
@@ -90,12 +92,16 @@ impl SkillSet {
             self.skills.push(skill);
             return;
         };
-        self.messages.push(format!(
-            "Skill conflict detected: \"{}\" from \"{}\" is overriding the same skill from \"{}\".",
-            skill.name,
-            skill.file().display(),
-            known.file().display()
-        ));
+        // Several folders may be links to one.
+        let real = |skill: &Skill| pollux_fs::real_path(&skill.folder).ok();
+        if real(&skill) != real(known) {
+            self.conflicts.push(format!(
+                "Skill conflict detected: \"{}\" from \"{}\" is overriding the same skill from \"{}\".",
+                skill.name,
+                skill.file().display(),
+                known.file().display()
+            ));
+        }
         *known = skill;
     }
 
@@ -180,7 +186,7 @@ mod tests {
             let set = find(base.path(), &|_| None);
             let descriptions: Vec<_> = set.iter().map(|skill| &skill.description).collect();
             assert_eq!(descriptions, [&index.to_string()]);
-            assert_eq!(set.messages.len(), index);
+            assert_eq!((set.conflicts.len(), set.messages.len()), (index, 0));
         }
         let set = find(base.path(), &|_| Some("No.".to_owned()));
         assert_eq!(set.get("S").unwrap().description, "2");
@@ -190,8 +196,19 @@ mod tests {
             path(1).display(),
             path(0).display()
         );
-        assert_eq!(set.messages[0], conflict);
-        assert_eq!(set.messages[2..], ["No.", "No.", "No."]);
+        assert_eq!(set.conflicts[0], conflict);
+        assert_eq!(set.messages, ["No.", "No.", "No."]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_one_folder_are_no_conflict() {
+        let base = tree(&[(".agents/skills/s", "---\nname: s\ndescription: D\n---\n")]);
+        fs::create_dir(base.path().join(".claude")).unwrap();
+        let (folder, link) = (base.path().join(ALL[2]), base.path().join(ALL[0]));
+        std::os::unix::fs::symlink(folder, link).unwrap();
+        let set = find(base.path(), &|_| None);
+        assert_eq!((set.iter().count(), set.conflicts.len()), (1, 0));
     }
 
     #[test]

@@ -164,6 +164,27 @@ fn a_skill_is_a_slash_command() {
 }
 
 #[test]
+fn a_skill_that_replaces_another_is_reported() {
+    let stage = Stage::new();
+    stage.home.user_file("skills/pdf/SKILL.md", skill("pdf", "Old", "Old."));
+    let later = stage.home.home().join(".agents/skills/pdf/SKILL.md");
+    fs::create_dir_all(later.parent().unwrap()).unwrap();
+    fs::write(&later, skill("pdf", "New", "New.")).unwrap();
+    let expected = format!(
+        "Skill conflict detected: \"pdf\" from \"{}\" is overriding the same skill from \"{}\".",
+        later.display(),
+        stage.home.gemini().join("skills/pdf/SKILL.md").display()
+    );
+    stage.server.stream(reply().text("ok"));
+    let run = stage.prompt("text", "go");
+    run.assert_code(0);
+    assert!(run.stderr_text().lines().any(|line| line.ends_with(&expected)), "{}", run.report());
+    let talk = Talk::start(stage, |program| program);
+    talk.wait_for_text("Skill conflict detected: \"pdf\"");
+    talk.leave();
+}
+
+#[test]
 fn a_skill_of_the_project_with_files_needs_consent_to_each_of_them() {
     let stage = Stage::new();
     let file = |name: &str| format!(".claude/skills/deploy/{name}");
