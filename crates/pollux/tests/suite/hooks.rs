@@ -155,6 +155,47 @@ fn a_hook_continues_the_work_and_standard_output_is_the_text_of_the_model() {
 }
 
 #[test]
+fn a_subagent_has_the_hooks_of_tools_but_not_those_of_prompts() {
+    let deny = says(&json!({ "decision": "deny", "reason": "more" }));
+    let once = format!("[ -e \"$HOME/once\" ] || {{ touch \"$HOME/once\"; {deny}; }}");
+    let task = json!({ "agent_name": "generalist", "prompt": "look" });
+    let stage = with_hooks(
+        [
+            reply().text("hello").call("invoke_agent", task),
+            reply().call("read_file", json!({ "file_path": "a.txt" })),
+            reply().text("I forget to report."),
+            reply().call("complete_task", json!({ "result": "seen" })),
+            reply().text("done"),
+            reply().text("more done"),
+        ],
+        &[
+            ("BeforeAgent", "", KEEP),
+            ("BeforeTool", "invoke_agent|read_file", KEEP),
+            ("AfterAgent", "", KEEP),
+            ("AfterAgent", "", &once),
+        ],
+    );
+    stage.home.project_file("a.txt", "content");
+    stage.yolo("go");
+    let events = kept(&stage);
+    let is_event = |name| move |event: &&Value| event["hook_event_name"] == name;
+    let tools: Vec<_> =
+        events.iter().filter(is_event("BeforeTool")).map(|event| &event["tool_name"]).collect();
+    assert_eq!(tools, ["invoke_agent", "read_file"]);
+    let prompts: Vec<_> =
+        events.iter().filter(is_event("BeforeAgent")).map(|event| &event["prompt"]).collect();
+    assert_eq!(prompts, ["go", "more"]);
+    let ends: Vec<_> = events
+        .iter()
+        .filter(is_event("AfterAgent"))
+        .map(|event| (&event["prompt_response"], &event["stop_hook_active"]))
+        .collect();
+    let expected =
+        [(&json!("hello\ndone"), &json!(false)), (&json!("hello\ndone\nmore done"), &json!(true))];
+    assert_eq!(ends, expected);
+}
+
+#[test]
 fn context_of_a_hook_is_stored_apart_from_the_prompt() {
     let context = says(&json!({ "hookSpecificOutput": { "additionalContext": "from the hook" } }));
     let stage = with_hooks([reply().text("done")], &[("BeforeAgent", "", &context)]);
