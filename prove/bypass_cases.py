@@ -129,6 +129,7 @@ _ALLOWED_LINES = (
 )
 
 _FREE_LINES = (
+    ("echo $((2 + 3))", "5"),
     ("echo touch", "touch"),
     ("echo a; ls", "victim"),
     ("printf 'touch canary\\n'", "touch canary"),

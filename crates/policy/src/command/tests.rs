@@ -94,6 +94,7 @@ fn parsed_lines_of_known_commands_that_read_need_nobody() {
         ("<&-eval ls '; touch C'", "ask_user"),
         ("echo x {PATH}</dev/null; ls", "ask_user"),
         ("echo $((PATH=1)); ls", "ask_user"),
+        ("echo $((1+1))", "ask_user"),
         ("for i in 1 2; do ls; done", "ask_user"),
         ("(", "ask_user"),
         ("# nothing", "ask_user"),
@@ -367,6 +368,7 @@ fn what_may_hide_a_denied_command_is_asked_about_in_yolo_mode() {
         "a | wc; c &",
         "cat x | ./tool | python3 x.py",
         "cat <<'E'\ncanary\nE",
+        "echo $((1+1))",
     ] {
         assert_eq!(say(&policy, line, ApprovalMode::Yolo), "allow", "{line}");
     }

@@ -170,7 +170,15 @@ impl Reader<'_> {
         };
         let is_braced = rest.starts_with('{');
         match rest.chars().next() {
-            Some('(') => self.hide(Construct::CommandSubstitution),
+            Some('(') => match constant_arithmetic(rest) {
+                Some(length) => {
+                    self.pass_over(Construct::Arithmetic, self.at);
+                    draft.is_unknown = true;
+                    draft.may_split |= !is_quoted;
+                    self.at += 1 + length;
+                }
+                None => self.hide(Construct::CommandSubstitution),
+            },
             Some('[') => self.hide(Construct::Arithmetic),
             Some('\'' | '"') if !is_quoted => self.hide(Construct::Quoting),
             Some('{') if name.is_none_or(|name| name.is_empty() || !name.chars().all(is_name)) => {
@@ -231,4 +239,16 @@ impl Reader<'_> {
         draft.text.push(letter);
         self.at += letter.len_utf8();
     }
+}
+
+/// Returns the length of `((…))` at the beginning of a text, if it consists of whole numbers with
+/// one operator between each two. Only that certainly runs nothing: shells evaluate the values of
+/// variables again (`x='a[$(id)]'; echo $((x))`).
+fn constant_arithmetic(text: &str) -> Option<usize> {
+    let (inner, _) = text.strip_prefix("((")?.split_once("))")?;
+    let is_number = |operand: &str| {
+        let operand = operand.trim_matches(' ');
+        !operand.is_empty() && operand.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    inner.split(['+', '-', '*', '/', '%']).all(is_number).then_some(inner.len() + 4)
 }

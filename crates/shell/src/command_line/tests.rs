@@ -177,6 +177,8 @@ fn an_unquoted_variable_and_all_arguments_may_become_several_words() {
         ("ls \"$@\"", true),
         ("ls \"$#\"", false),
         ("ls $#", true),
+        ("ls $((1))", true),
+        ("ls \"$((1))\"", false),
     ] {
         assert_eq!(line(text).commands[0].has_more, expected, "{text}");
     }
@@ -193,6 +195,18 @@ fn what_shells_could_read_differently_is_hidden() {
         "echo x {a['$(touch C)']}</dev/null",
         "echo x {PATH}</dev/null; ls",
         "echo $((PATH=1)); ls",
+        "echo $((x))",
+        "echo $(($x))",
+        "echo $((1 + a[$(rm x)]))",
+        "echo $((1 + `rm x`))",
+        "echo $((rm x) )",
+        "echo $((1) )",
+        "echo $((1); rm x))",
+        "echo $((1",
+        "echo $((1 2))",
+        "echo $(())",
+        "echo $((/))",
+        "echo $((1\n))",
         "((PATH=1)); ls",
         "x[PATH=1]=2",
         "a=(b c)",
@@ -250,6 +264,8 @@ fn constructs_that_only_denials_read_are_beyond_the_small_grammar() {
         ("ls {a,b}", vec!["ls {a,b}"]),
         ("a b=~/c ~d", vec!["a b=~/c ~d"]),
         ("echo x>f", vec!["echo"]),
+        ("echo $((1+1)); b", vec!["echo $((1+1))", "b"]),
+        ("echo \"a$(( 12 * 3 % 2 ))b\" | wc", vec!["echo \"a$(( 12 * 3 % 2 ))b\"", "wc"]),
     ] {
         let read = line(text);
         assert!(read.beyond.is_some(), "{text}");
