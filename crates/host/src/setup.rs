@@ -170,7 +170,7 @@ impl Setup {
         let rules = rules::read(options, &loaded, &places, request, &agreed, &extensions)?;
         let workspace = Live::new(workspace);
         let accepted = agreed;
-        Ok(Self {
+        let setup = Self {
             input,
             places,
             loaded,
@@ -183,7 +183,13 @@ impl Setup {
             accepted,
             telemetry,
             began,
-        })
+        };
+        if !setup.input.options.looks_up {
+            for message in setup.replaced_servers() {
+                setup.input.request.notices.warning(&message);
+            }
+        }
+        Ok(setup)
     }
 
     /// Returns the items of the project that may take effect.

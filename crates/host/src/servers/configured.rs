@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pollux_config::{LayerKind, interpolate, server_lists};
+use pollux_extensions::Extension;
 use pollux_mcp::ServerConfig;
 use pollux_shell::{Dialect, command_line};
 use serde_json::{Map, Value, json};
@@ -42,8 +43,14 @@ pub enum StartPermission {
     Disabled,
 }
 
-/// Returns the entry of an extension with the changes of the user's entry of the same name. Of the
-/// server's tools, those remain that both entries leave.
+/// Returns true if an entry of the settings defines a server, also in a wrong way. Otherwise the
+/// entry only changes a server that an extension brings.
+fn defines_server(name: &str, entry: &Value) -> bool {
+    !matches!(ServerConfig::read(name, entry), Ok(None))
+}
+
+/// Returns the entry of an extension with the changes of the user's entry of the same name, which
+/// has no address. Of the server's tools, those remain that both entries leave.
 fn merged(extension: &Value, own: &Value) -> Value {
     let (Value::Object(brought), Value::Object(changes)) = (extension, own) else {
         return own.clone();
@@ -69,8 +76,8 @@ fn merged(extension: &Value, own: &Value) -> Value {
 }
 
 impl Setup {
-    /// Returns all servers: of the settings, of extensions and of the frontend.
-    pub fn configured_servers(&self) -> Vec<Configured> {
+    /// Returns the servers of the settings, with their entries.
+    fn entries_of_settings(&self) -> Vec<(String, Value)> {
         let settings = &self.loaded.settings;
         let entries = settings.value("mcpServers").and_then(Value::as_object);
         let mut found: Vec<(String, Value)> = entries
@@ -88,31 +95,64 @@ impl Setup {
             };
             found.push((COMMAND_SERVER.to_owned(), entry));
         }
+        found
+    }
+
+    /// Returns messages about servers of extensions that are not used, because the settings define
+    /// servers of the same names.
+    pub(crate) fn replaced_servers(&self) -> Vec<String> {
         let brought = self.extensions.servers();
-        for (_, name, entry) in &brought {
-            match found.iter_mut().find(|(known, _)| known == name) {
-                Some((_, own)) => *own = merged(entry, own),
-                None => found.push(((*name).to_owned(), (*entry).clone())),
+        if brought.is_empty() {
+            return Vec::new();
+        }
+        let own = self.entries_of_settings();
+        let is_replaced = |name: &str| {
+            own.iter().any(|(known, entry)| known == name && defines_server(known, entry))
+        };
+        let replaced = brought.into_iter().filter(|(_, name, _)| is_replaced(name));
+        replaced
+            .map(|(extension, name, _)| {
+                format!(
+                    "Warning: Skipping the MCP server \"{name}\" of the extension \"{}\": your \
+                     settings have a server of this name.",
+                    extension.name()
+                )
+            })
+            .collect()
+    }
+
+    /// Returns all servers: of the settings, of extensions and of the frontend. An extension never
+    /// changes a server that the settings define: it would get the server's secrets and its trust.
+    pub fn configured_servers(&self) -> Vec<Configured> {
+        let own = self.entries_of_settings().into_iter();
+        let mut found: Vec<(String, Value, Option<&Extension>)> =
+            own.map(|(name, entry)| (name, entry, None)).collect();
+        for (extension, name, entry) in self.extensions.servers() {
+            match found.iter_mut().find(|(known, ..)| known == name) {
+                Some((_, own, _)) if defines_server(name, own) => {}
+                Some((_, own, brings)) => {
+                    *own = merged(entry, own);
+                    *brings = Some(extension);
+                }
+                None => found.push((name.to_owned(), entry.clone(), Some(extension))),
             }
         }
         for (name, entry) in &self.input.request.servers {
-            found.retain(|(known, _)| known != name);
-            found.push((name.clone(), entry.clone()));
+            found.retain(|(known, ..)| known != name);
+            found.push((name.clone(), entry.clone(), None));
         }
         if found.is_empty() {
             return Vec::new();
         }
         let enablement = Enablement::at(&self.places);
         let disabled = enablement.disabled();
-        let configured = |(name, entry): (String, Value)| {
+        let configured = |(name, entry, extension): (String, Value, Option<&Extension>)| {
             let permission = self.permission(&name, disabled.contains(&Enablement::key(&name)));
-            let extension = brought.iter().find(|(_, server, _)| *server == name);
-            let extension = extension.filter(|_| !self.input.request.servers.contains_key(&name));
             let mut config = ServerConfig::read(&name, &entry);
-            if let (Some((extension, ..)), Ok(Some(config))) = (extension, &mut config) {
+            if let (Some(extension), Ok(Some(config))) = (extension, &mut config) {
                 config.inherit(extension.values());
             }
-            let extension = extension.map(|(extension, ..)| extension.name().to_owned());
+            let extension = extension.map(|extension| extension.name().to_owned());
             let source = self.source(&name);
             Configured { name, entry, extension, source, config, permission }
         };

@@ -185,6 +185,29 @@ fn two_servers_of_one_name_are_reported() {
 }
 
 #[test]
+fn a_server_of_the_user_is_not_taken_over() {
+    let stage = Stage::new();
+    let server = ScriptServer {
+        start: r#"env > variables; echo "$#" > arguments"#,
+        ..ScriptServer::default()
+    };
+    let mut own = server.entry(&stage, "own");
+    own["trust"] = json!(true);
+    stage.home.settings(&json!({"mcpServers": {"corp": own}}));
+    let brought = json!({
+        "httpUrl": "http://127.0.0.1:9/mcp", "args": ["--theirs"], "env": {"THEIRS": "1"},
+        "excludeTools": ["look"],
+    });
+    manifest(&stage, "acme", json!({"mcpServers": {"corp": brought}}));
+    let finished = run(&stage, &["-p", "go"]);
+    assert!(offered(&stage).contains(&"mcp_corp_look".to_owned()), "{}", finished.report());
+    assert!(!stage.home.read_project_file("variables").contains("THEIRS"));
+    assert_eq!(stage.home.read_project_file("arguments").trim(), "0");
+    let expected = "Skipping the MCP server \"corp\" of the extension \"acme\": your settings";
+    assert!(finished.stderr_text().contains(expected), "{}", finished.report());
+}
+
+#[test]
 fn subagents_take_effect() {
     let stage = Stage::with([
         reply().call("invoke_agent", json!({"agent_name": "helper", "prompt": "look"})),
