@@ -3,13 +3,17 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pollux_config::Places;
-use pollux_fs::WriteOptions;
+use pollux_fs::{DirLock, WriteOptions};
 use serde_json::{Map, Value, json};
 
 /// Maximum size of the file, in bytes.
 const LARGEST: u64 = 1 << 20;
+
+/// Time that a change waits for the change of another process.
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The file.
 #[derive(Debug, Clone)]
@@ -35,7 +39,8 @@ impl Enablement {
         entries.filter(|(_, entry)| is_disabled(entry)).map(|(name, _)| name).collect()
     }
 
-    /// Records whether a server is enabled.
+    /// Records whether a server is enabled. Processes that change the file at the same time wait
+    /// for each other, at most for [`LOCK_WAIT`]. Blocks the thread.
     ///
     /// # Errors
     /// A message for the user if the file cannot be read or written.
@@ -43,6 +48,10 @@ impl Enablement {
         let cannot = |error: &dyn std::fmt::Display| {
             format!("Cannot change {}: {error}", self.file.display())
         };
+        if let Some(folder) = self.file.parent() {
+            pollux_fs::create_private_directories(folder).map_err(|error| cannot(&error))?;
+        }
+        let _lock = DirLock::acquire(&self.file, LOCK_WAIT).map_err(|error| cannot(&error))?;
         let mut entries = self.read().map_err(|error| cannot(&error))?;
         if enabled {
             entries.shift_remove(&Self::key(name));
@@ -50,9 +59,6 @@ impl Enablement {
             entries.insert(Self::key(name), json!({ "enabled": false }));
         }
         let text = serde_json::to_string_pretty(&entries).unwrap_or_default();
-        if let Some(folder) = self.file.parent() {
-            pollux_fs::create_private_directories(folder).map_err(|error| cannot(&error))?;
-        }
         let written =
             pollux_fs::write_atomic(&self.file, text.as_bytes(), &WriteOptions::private());
         written.map(drop).map_err(|error| cannot(&error))
@@ -88,5 +94,19 @@ mod tests {
         std::fs::write(&enablement.file, "not JSON").unwrap();
         assert!(enablement.set("foo", true).unwrap_err().contains("e.json"));
         assert_eq!(std::fs::read_to_string(&enablement.file).unwrap(), "not JSON");
+    }
+
+    #[test]
+    fn no_change_at_the_same_time_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let enablement = Enablement { file: folder.path().join("e.json") };
+        let names: Vec<String> = (0..16).map(|number| format!("s{number}")).collect();
+        std::thread::scope(|scope| {
+            for name in &names {
+                let enablement = &enablement;
+                scope.spawn(move || enablement.set(name, false).unwrap());
+            }
+        });
+        assert_eq!(enablement.disabled(), names.into_iter().collect());
     }
 }
