@@ -105,7 +105,8 @@ fn interactive(
     let (skills, toolset) = (Arc::clone(&state.skills), state.toolset.clone());
     named.push(Arc::new(memory::MemoryCommand { memory, inbox, skills, toolset }));
     let (memory, setup) = (Arc::clone(&state.memory), Arc::clone(setup));
-    named.push(Arc::new(directory::Directory { setup: Arc::clone(&setup), memory }));
+    let servers = Arc::clone(&state.servers);
+    named.push(Arc::new(directory::Directory { setup: Arc::clone(&setup), memory, servers }));
     named.push(Arc::new(copy::Copy { setup: Arc::clone(&setup), log: log.clone() }));
     named.push(Arc::new(settings::SettingsCommand::new(&setup, &state.settings)));
     if setup.loaded.settings.boolean("security.folderTrust.enabled") {

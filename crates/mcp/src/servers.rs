@@ -195,6 +195,16 @@ impl Servers {
         connected.read(&resource.uri, server.config.timeout).await
     }
 
+    /// Informs all connected servers that the folders of the workspace have changed. Must be called
+    /// inside a tokio runtime.
+    pub fn roots_changed(&self) {
+        for entry in self.entries().values() {
+            let Some(connected) = entry.server.connected.borrow().clone() else { continue };
+            // A connection that has ended needs no notification.
+            tokio::spawn(async move { connected.peer.notify_roots_list_changed().await.ok() });
+        }
+    }
+
     /// Returns all servers with their states, by name.
     pub fn statuses(&self) -> Vec<ServerStatus> {
         self.entries().values().map(|entry| entry.server.status()).collect()

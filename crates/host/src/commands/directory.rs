@@ -16,6 +16,7 @@ use pollux_protocol::{
 use super::permissions::set_trust;
 use super::{continuations, joined_list};
 use crate::memory::Memory;
+use crate::servers::SessionServers;
 use crate::setup::{Setup, workspace};
 
 const USAGE: &str = "Usage: /directory show, or /directory add PATH[,PATH]";
@@ -24,10 +25,11 @@ const COMPLETED: usize = 100;
 /// Profiles of Seatbelt that allow no further folders begin with this word.
 const RESTRICTIVE: &str = "restrictive-";
 
-/// `/directory`, with the workspace and the context files of the session.
+/// `/directory`, with the workspace, the context files and the servers of the session.
 pub(super) struct Directory {
     pub(super) setup: Arc<Setup>,
     pub(super) memory: Arc<Memory>,
+    pub(super) servers: Arc<SessionServers>,
 }
 
 /// Answer about the trust in a folder.
@@ -112,6 +114,9 @@ impl Directory {
         if !added.is_empty() {
             let listed = joined_list(added.iter().map(|folder| folder.display().to_string()));
             context.say(format!("Successfully added directories:\n{listed}"));
+            if let Some(servers) = self.servers.servers() {
+                servers.roots_changed();
+            }
             let memory = Arc::clone(&self.memory);
             let reloaded = tokio::task::spawn_blocking(move || memory.reload()).await;
             context.say(reloaded.map_err(|error| CommandError(error.to_string()))?);

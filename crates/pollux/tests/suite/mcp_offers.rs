@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::mcp::{calls, connected, stage_with};
 use super::mcp_server::{ScriptServer, branch, introduction};
 use super::screen::{PLACEHOLDER, Talk};
-use super::stage::{SOON, Stage};
+use super::stage::{SOON, Stage, wait_until};
 
 /// Creates a stage with a server that has two resources, two prompts and instructions.
 fn stage() -> Stage {
@@ -297,6 +297,20 @@ fn changed_lists_are_read_again() {
         },
         SOON,
     );
+    leave(terminal);
+}
+
+#[test]
+fn servers_learn_about_new_folders() {
+    let stage = stage_with(|stage| {
+        let more = "*roots/list_changed*) echo \"$line\" > informed;;\n".to_owned();
+        json!({ "s": ScriptServer { more, ..ScriptServer::default() }.entry(stage, "server") })
+    });
+    fs::create_dir(stage.home.project().join("../other")).unwrap();
+    let terminal = connected(&stage);
+    terminal.send("/directory add ../other\r");
+    terminal.wait_for_text("Successfully added directories:", SOON);
+    wait_until("the server is informed", || stage.home.project().join("informed").exists());
     leave(terminal);
 }
 
