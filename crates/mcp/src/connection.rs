@@ -17,7 +17,7 @@ use rmcp::service::{
     RunningServiceCancellationToken, serve_client,
 };
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,7 @@ use crate::incoming::shown_line;
 use crate::legacy_sse::SseTransport;
 use crate::log::{ErrorOutput, error_lines};
 use crate::oauth::{Authorization, ServerTokens};
+use crate::request_error;
 use crate::sampling::Sampler;
 use crate::starts::{Starts, Turn};
 use crate::stdio::{Ending, LARGE_MESSAGE, StdioTransport};
@@ -423,23 +424,9 @@ fn refusal(error: &ClientInitializeError) -> ConnectError {
         ClientInitializeError::JsonRpcError(error) => return refused(error),
         other => return ConnectError::Failed(other.to_string()),
     };
-    if let Some(failure) = cause.downcast_ref::<HttpFailure>() {
-        return unreachable_by(failure);
-    }
-    match cause.downcast_ref::<StreamableHttpError<HttpFailure>>() {
-        Some(StreamableHttpError::Client(failure)) => unreachable_by(failure),
-        Some(StreamableHttpError::UnexpectedServerResponse(text)) => {
-            ConnectError::Failed(text.to_string())
-        }
-        _ => ConnectError::Failed(cause.to_string()),
-    }
-}
-
-/// Returns the error of a request.
-fn unreachable_by(failure: &HttpFailure) -> ConnectError {
-    match failure {
-        HttpFailure::Unauthorized(_) => ConnectError::Unauthorized,
-        other => ConnectError::Failed(other.to_string()),
+    match request_error::http_failure(cause) {
+        Some(HttpFailure::Unauthorized(_)) => ConnectError::Unauthorized,
+        _ => ConnectError::Failed(request_error::transport_message(cause)),
     }
 }
 

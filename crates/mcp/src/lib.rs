@@ -11,6 +11,7 @@
 //! | `handler` | requests and notifications of a server: progress, roots, changed lists |
 //! | `elicitation` | questions of a server to the user |
 //! | `sampling` | requests of a server for an answer of the user's model |
+//! | `request_error` | error messages of requests to a server |
 //! | `requests` | questions and requests of a server from bytes, for fuzzing |
 //! | `tool`, `result` | a server's tool as a [`Tool`](pollux_protocol::Tool), and its results |
 //! | `oauth` | [`Authorization`]: signing in to servers, and their tokens |
@@ -42,6 +43,7 @@ mod log;
 mod names;
 mod oauth;
 mod prompts;
+mod request_error;
 mod requests;
 mod resource_tools;
 mod resources;

@@ -12,6 +12,7 @@ use crate::config::ServerConfig;
 use crate::connection::Connection;
 use crate::incoming::DROPPED;
 use crate::names::UniqueNames;
+use crate::request_error;
 
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 1000;
@@ -166,11 +167,16 @@ impl Connection {
                     return Ok(listed);
                 }
                 Err(error) if number == 1 => {
-                    return Err(format!("cannot list its {what}: {error}"));
+                    return Err(format!(
+                        "cannot list its {what}: {}",
+                        request_error::message(&error)
+                    ));
                 }
                 Err(error) => {
-                    let problem = format!("page {number} of its {what} is missing: {error}");
-                    listed.problems.push(problem);
+                    let error = request_error::message(&error);
+                    listed
+                        .problems
+                        .push(format!("page {number} of its {what} is missing: {error}"));
                     break;
                 }
             };

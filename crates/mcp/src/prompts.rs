@@ -14,8 +14,8 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use serde_json::{Map, Value};
 
-use crate::result;
 use crate::servers::{Connected, Server};
+use crate::{request_error, result};
 
 /// Time limit for completions, which a user waits for.
 const COMPLETION_LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
@@ -99,8 +99,9 @@ impl ServerPrompt {
         let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
         let options = PeerRequestOptions::with_timeout(self.server.config.timeout);
         let sent = connected.peer.send_request_with_option(request, options).await;
-        let handle = sent.map_err(|error| error.to_string())?;
-        match handle.await_response().await.map_err(|error| error.to_string())? {
+        let handle = sent.map_err(|error| request_error::message(&error))?;
+        let answer = handle.await_response().await;
+        match answer.map_err(|error| request_error::message(&error))? {
             ServerResult::GetPromptResult(result) => Ok(result.messages),
             _ => Err("the answer is not valid".to_owned()),
         }

@@ -12,6 +12,7 @@ use pollux_protocol::{
 use serde_json::{Value, json};
 
 use crate::resources::tool_text;
+use crate::result;
 use crate::servers::Servers;
 
 const LIST: &str = "list_mcp_resources";
@@ -96,8 +97,8 @@ impl Invocation for ReadResource {
         let blocks = match run.cancel.run_until_cancelled(self.servers.read(&resource)).await {
             Some(Ok(blocks)) => blocks,
             Some(Err(problem)) => {
-                let message = format!("Failed to read resource {}: {problem}", self.uri);
-                return ToolError::new(ToolErrorKind::McpToolError, message).into();
+                let introduction = format!("Failed to read resource {}:", self.uri);
+                return result::failed_with(&introduction, &problem);
             }
             None => return ToolError::new(ToolErrorKind::McpToolError, "Tool call aborted").into(),
         };

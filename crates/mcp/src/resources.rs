@@ -11,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 
+use crate::request_error;
 use crate::servers::Connected;
 
 /// Type of a resource that names none.
@@ -101,8 +102,9 @@ impl Connected {
         let request = ClientRequest::ReadResourceRequest(request);
         let options = PeerRequestOptions::with_timeout(limit);
         let sent = self.peer.send_request_with_option(request, options).await;
-        let handle = sent.map_err(|error| error.to_string())?;
-        match handle.await_response().await.map_err(|error| error.to_string())? {
+        let handle = sent.map_err(|error| request_error::message(&error))?;
+        let answer = handle.await_response().await;
+        match answer.map_err(|error| request_error::message(&error))? {
             ServerResult::ReadResourceResult(ReadResourceResult { contents, .. }) => {
                 Ok(contents.into_iter().filter_map(block).collect())
             }

@@ -19,8 +19,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::incoming::ANNOTATIONS;
-use crate::result;
 use crate::servers::Server;
+use crate::{request_error, result};
 
 /// Tool of a server.
 pub(crate) struct ServerTool {
@@ -167,7 +167,7 @@ impl Invocation for ServerCall {
         let called = run.cancel.run_until_cancelled(self.call(&run.output)).await;
         let result = match called {
             Some(Ok(result)) => result,
-            Some(Err(problem)) => return result::failed(problem),
+            Some(Err(failed)) => return failed,
             None => return result::failed("Tool call aborted"),
         };
         let output = result::output(&self.original, &self.args, result);
@@ -177,13 +177,18 @@ impl Invocation for ServerCall {
 
 impl ServerCall {
     /// Sends the call and waits for its result. Dropping the future cancels the call.
-    async fn call(&self, output: &OutputSink) -> Result<model::CallToolResult, String> {
+    ///
+    /// # Errors
+    /// The output of a call that failed outside of the tool.
+    async fn call(&self, output: &OutputSink) -> Result<model::CallToolResult, ToolOutput> {
         let server = &self.server.config.name;
-        let explain = |problem: String| {
-            format!("MCP tool '{}' of server '{server}' failed: {problem}", self.original)
+        let introduction = format!("MCP tool '{}' of server '{server}' failed:", self.original);
+        let explain = |problem: &str| result::failed(format!("{introduction} {problem}"));
+        let quote = |error: &ServiceError| {
+            result::failed_with(&introduction, &request_error::message(error))
         };
         let Some(connected) = self.server.in_use().await else {
-            return Err(explain("the server is not connected. See /mcp".to_owned()));
+            return Err(explain("the server is not connected. See /mcp"));
         };
         let params =
             CallToolRequestParams::new(self.original.clone()).with_arguments(self.args.clone());
@@ -192,7 +197,7 @@ impl ServerCall {
         let options = PeerRequestOptions::with_timeout(self.server.config.timeout)
             .reset_timeout_on_progress();
         let sent = connected.peer.send_request_with_option(request, options).await;
-        let handle = sent.map_err(|error| explain(error.to_string()))?;
+        let handle = sent.map_err(|error| quote(&error))?;
         let output = Arc::clone(output);
         let sink = Arc::new(move |progress: crate::handler::CallProgress| {
             output(LiveOutput::Replace(progress.to_string()));
@@ -207,18 +212,15 @@ impl ServerCall {
             Ok(ServerResult::CallToolResult(result)) => Ok(result),
             Ok(ServerResult::InputRequiredResult(_)) => Err(explain(
                 "the server wants answers before it continues, which Pollux cannot give in this \
-                 way yet"
-                    .to_owned(),
+                 way yet",
             )),
-            Ok(_) => Err("[Error: Could not parse tool response]".to_owned()),
+            Ok(_) => Err(result::failed("[Error: Could not parse tool response]")),
             Err(ServiceError::McpError(error)) => Ok(result::refused(error.code.0, &error.message)),
-            Err(ServiceError::Timeout { timeout }) => {
-                Err(explain(format!("no answer within {} s", timeout.as_secs_f64())))
+            Err(ServiceError::TransportClosed) => Err(explain("the server ended during the call")),
+            Err(error @ ServiceError::Timeout { .. }) => {
+                Err(explain(&request_error::message(&error)))
             }
-            Err(ServiceError::TransportClosed) => {
-                Err(explain("the server ended during the call".to_owned()))
-            }
-            Err(error) => Err(explain(error.to_string())),
+            Err(error) => Err(quote(&error)),
         }
     }
 }

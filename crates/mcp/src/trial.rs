@@ -9,6 +9,7 @@ use rmcp::service::PeerRequestOptions;
 use crate::config::ServerConfig;
 use crate::connection::{ConnectError, Connection, Surroundings};
 use crate::log::Log;
+use crate::request_error;
 use crate::status::{ServersOptions, surroundings};
 
 /// Result of [`probe`].
@@ -136,11 +137,11 @@ async fn ping(connection: &Connection, limit: Duration) -> Result<(), String> {
     let request = ClientRequest::PingRequest(model::PingRequest::default());
     let options = PeerRequestOptions::with_timeout(limit);
     let sent = connection.peer().send_request_with_option(request, options).await;
-    let handle = sent.map_err(|error| error.to_string())?;
+    let handle = sent.map_err(|error| request_error::message(&error))?;
     match handle.await_response().await {
         // An answer that the server does not know the request shows that it is alive, too.
         Ok(ServerResult::EmptyResult(_)) | Err(rmcp::ServiceError::McpError(_)) => Ok(()),
         Ok(_) => Err("the answer is not valid".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(request_error::message(&error)),
     }
 }
