@@ -220,7 +220,7 @@ impl SessionServers {
                 commands.update(|set| drop(set.replace_source(source, prompts, Vec::new())));
             }
             // The session has ended if nobody receives.
-            ServerChange::Notice(text) => drop(notices.send((Severity::Warning, text))),
+            ServerChange::Notice { severity, text } => drop(notices.send((severity, text))),
         };
         let origin = Origin { session: self.session.as_str().into(), ..Origin::default() };
         let options = ServersOptions {

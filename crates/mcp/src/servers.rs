@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pollux_fs::Spool;
 use pollux_protocol::truncation::{self, output_path};
-use pollux_protocol::{CallId, CancellationToken, ToolOutput};
+use pollux_protocol::{CallId, CancellationToken, Severity, ToolOutput};
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -24,7 +24,9 @@ use crate::result;
 use crate::status::{
     EventSink, ServerChange, ServerState, ServerStatus, ServersOptions, surroundings,
 };
+use changes::Changes;
 
+mod changes;
 mod lists;
 
 /// Delays before a server is started again whose connection broke.
@@ -47,7 +49,7 @@ const SETTLING: Duration = Duration::from_millis(200);
 pub struct Servers {
     pub(crate) shared: Arc<Shared>,
     entries: Arc<Mutex<BTreeMap<String, Entry>>>,
-    events: EventSink,
+    changes: Arc<Changes>,
 }
 
 /// State that all servers of a session share.
@@ -106,7 +108,6 @@ struct Facts {
     introduction: String,
     protocol: String,
     instructions: Option<String>,
-    tools: Vec<pollux_protocol::Declaration>,
     prompts: Vec<Arc<ServerPrompt>>,
     resources: Vec<ServerResource>,
     /// Problems of the list of tools, of prompts and of resources.
@@ -130,17 +131,20 @@ impl Servers {
             spill_directory: options.spill_directory.clone(),
             surroundings: surroundings(options),
         };
-        Self { shared: Arc::new(shared), entries: Arc::default(), events }
+        let changes = Arc::new(Changes::new(events));
+        Self { shared: Arc::new(shared), entries: Arc::default(), changes }
     }
 
-    /// Starts a server in the background. A server with the same name is ended. Must be called
+    /// Starts a server in the background. A server with the same name is ended. If tools of several
+    /// servers have the same name, the server that was started first keeps it. Must be called
     /// inside a tokio runtime.
     pub fn start(&self, config: ServerConfig) {
         let server = Arc::new(Server::new(config, &self.shared, ServerState::Connecting));
         let cancel = CancellationToken::new();
-        let running = Arc::clone(&server).run(Arc::clone(&self.events), cancel.clone());
-        let task = Some(tokio::spawn(running));
         let name = server.config.name.clone();
+        self.changes.register(&name);
+        let running = Arc::clone(&server).run(Arc::clone(&self.changes), cancel.clone());
+        let task = Some(tokio::spawn(running));
         self.entries().insert(name, Entry { server, task, cancel });
     }
 
@@ -148,12 +152,13 @@ impl Servers {
     /// and its tools are removed.
     pub fn stop(&self, config: ServerConfig, state: ServerState) {
         let name = config.name.clone();
+        self.changes.register(&name);
         let server = Arc::new(Server::new(config, &self.shared, state));
         server.settled.send_replace(true);
         let entry = Entry { server, task: None, cancel: CancellationToken::new() };
         let before = self.entries().insert(name.clone(), entry);
         if before.is_some_and(|before| before.task.is_some()) {
-            withdraw(&name, &self.events);
+            self.changes.withdraw(&name);
         }
     }
 
@@ -207,7 +212,7 @@ impl Servers {
 
     /// Returns all servers with their states, by name.
     pub fn statuses(&self) -> Vec<ServerStatus> {
-        self.entries().values().map(|entry| entry.server.status()).collect()
+        self.entries().values().map(|entry| entry.server.status(&self.changes)).collect()
     }
 
     /// Returns the names of the servers whose first attempt to connect is not over.
@@ -308,7 +313,7 @@ impl Server {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn status(&self) -> ServerStatus {
+    fn status(&self, changes: &Changes) -> ServerStatus {
         let facts = self.facts().clone();
         let mut log = self.log.lines();
         log.extend(facts.errors.lines());
@@ -320,7 +325,7 @@ impl Server {
             target: self.config.target(),
             transport: self.config.transport(),
             description: self.config.description.clone(),
-            tools: facts.tools,
+            tools: changes.declarations(self),
             prompts: facts.prompts,
             resources: facts.resources,
             problems: facts.problems.concat(),
@@ -330,7 +335,7 @@ impl Server {
     }
 
     /// Keeps the server connected until `cancel` is cancelled.
-    async fn run(self: Arc<Self>, events: EventSink, cancel: CancellationToken) {
+    async fn run(self: Arc<Self>, changes: Arc<Changes>, cancel: CancellationToken) {
         let mut failures = 0;
         loop {
             self.state.send_replace(ServerState::Connecting);
@@ -352,25 +357,24 @@ impl Server {
                         }
                         continue;
                     }
-                    self.give_up(error, &events);
+                    self.give_up(error, &changes);
                     return;
                 }
             };
             let since = Instant::now();
-            let Some(reason) = self.serve(connection, &events, &cancel).await else { return };
+            let Some(reason) = self.serve(connection, &changes, &cancel).await else { return };
             if since.elapsed() > STABLE {
                 failures = 0;
             }
             self.log.push(reason.clone());
             let Some(pause) = RESTARTS.get(failures) else {
-                self.give_up(ConnectError::Failed(reason), &events);
+                self.give_up(ConnectError::Failed(reason), &changes);
                 return;
             };
             failures += 1;
             let name = &self.config.name;
-            events(ServerChange::Notice(format!(
-                "MCP server '{name}': {reason}. It is started again."
-            )));
+            let text = format!("MCP server '{name}': {reason}. It is started again.");
+            changes.notify(Severity::Warning, text);
             self.state.send_replace(ServerState::Connecting);
             if cancel.run_until_cancelled(tokio::time::sleep(*pause)).await.is_none() {
                 return;
@@ -383,7 +387,7 @@ impl Server {
     async fn serve(
         self: &Arc<Self>,
         connection: Connection,
-        events: &EventSink,
+        changes: &Changes,
         cancel: &CancellationToken,
     ) -> Option<String> {
         {
@@ -394,10 +398,10 @@ impl Server {
             facts.errors = connection.errors();
         }
         let text = connection.instructions.clone();
-        events(ServerChange::Instructions { server: self.config.name.as_str().into(), text });
+        changes.send(ServerChange::Instructions { server: self.config.name.as_str().into(), text });
         let peer = connection.peer().clone();
         let handler = connection.handler().clone();
-        let listing = Box::pin(self.list(&connection, ServerLists::ALL, events));
+        let listing = Box::pin(self.list(&connection, ServerLists::ALL, changes));
         if cancel.run_until_cancelled(listing).await.is_none() {
             connection.close().await;
             return None;
@@ -411,7 +415,7 @@ impl Server {
                 () = connection.closed() => break true,
                 lists = handler.changed() => {
                     tokio::time::sleep(SETTLING).await;
-                    let listing = Box::pin(self.list(&connection, lists, events));
+                    let listing = Box::pin(self.list(&connection, lists, changes));
                     if cancel.run_until_cancelled(listing).await.is_none() {
                         break false;
                     }
@@ -431,14 +435,16 @@ impl Server {
     }
 
     /// Records that the server cannot be used.
-    fn give_up(&self, error: ConnectError, events: &EventSink) {
+    fn give_up(&self, error: ConnectError, changes: &Changes) {
         let name = &self.config.name;
         let was_used = *self.settled.borrow();
         if was_used {
-            events(ServerChange::Notice(format!("MCP server '{name}' is disconnected: {error}")));
+            let text = format!("MCP server '{name}' is disconnected: {error}");
+            changes.notify(Severity::Warning, text);
             *self.facts() = Facts::default();
-            withdraw(name, events);
         }
+        // Also what a replaced server of this name offered cannot be used any more.
+        changes.withdraw(name);
         self.state.send_replace(match error {
             ConnectError::Unauthorized => ServerState::NeedsSignIn,
             ConnectError::NoHandshake(reason) | ConnectError::Failed(reason) => {
@@ -447,14 +453,6 @@ impl Server {
         });
         self.settled.send_replace(true);
     }
-}
-
-/// Reports that a server offers nothing any more.
-fn withdraw(server: &str, events: &EventSink) {
-    let server: Arc<str> = server.into();
-    events(ServerChange::Instructions { server: Arc::clone(&server), text: None });
-    events(ServerChange::Prompts { server: Arc::clone(&server), prompts: Vec::new() });
-    events(ServerChange::Tools { server, tools: Vec::new() });
 }
 
 /// Returns the facts about a server for hooks.

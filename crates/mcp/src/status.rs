@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_net::ClientOptions;
-use pollux_protocol::{Declaration, Operator, Origin, Tool};
+use pollux_protocol::{Declaration, Operator, Origin, Severity, Tool};
 
 use crate::connection::Surroundings;
 use crate::oauth::Authorization;
@@ -86,8 +86,13 @@ pub enum ServerChange {
         /// The text, as the server wrote it.
         text: Option<String>,
     },
-    /// The state of a server has changed after the first connection, as a message for the user.
-    Notice(String),
+    /// A message for the user about a change.
+    Notice {
+        /// Importance of the message.
+        severity: Severity,
+        /// The message.
+        text: String,
+    },
 }
 
 /// Receives changes of the servers; never blocks.

@@ -23,6 +23,7 @@ use crate::servers::Server;
 use crate::{request_error, result};
 
 /// Tool of a server.
+#[derive(Clone)]
 pub(crate) struct ServerTool {
     server: Arc<Server>,
     /// Name for models.
@@ -58,6 +59,28 @@ impl ServerTool {
             schema: Declaration::with_waiting(schema),
             original,
         }
+    }
+
+    /// Returns the same tool with another name for models.
+    pub(crate) fn renamed(&self, name: String) -> Self {
+        Self { name, ..self.clone() }
+    }
+
+    /// Returns the server's name for the tool.
+    pub(crate) fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// Returns true if the tool belongs to this server, and not to one of the same name.
+    pub(crate) fn is_of(&self, server: &Server) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.server), server)
+    }
+
+    /// Returns true if the other tool can stand for this one.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.definition == other.definition
+            && Arc::ptr_eq(&self.server, &other.server)
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use pollux_protocol::Tool;
-
 use super::Server;
+use super::changes::Changes;
 use crate::connection::Connection;
 use crate::handler::ServerLists;
 use crate::listing::{Listed, NamedTools};
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
-use crate::status::{EventSink, ServerChange};
+use crate::status::ServerChange;
 use crate::tool::ServerTool;
 
 /// Index of a list in [`Facts::problems`].
@@ -24,7 +23,7 @@ impl Server {
         self: &Arc<Self>,
         connection: &Connection,
         lists: ServerLists,
-        events: &EventSink,
+        changes: &Changes,
     ) {
         let limit = self.config.timeout;
         let tools = wanted(lists.tools, connection.tools(limit));
@@ -38,17 +37,17 @@ impl Server {
         }
         if let Some(prompts) = prompts {
             let listed = self.usable(PROMPTS, prompts);
-            self.use_prompts(ServerPrompt::all(self, listed), events);
+            self.use_prompts(ServerPrompt::all(self, listed), changes);
         }
         if let Some(tools) = tools {
             match tools.map(|listed| listed.named(&self.config)) {
-                Ok(named) => self.use_tools(named, events),
+                Ok(named) => self.use_tools(named, changes),
                 Err(problem) => self.facts().problems[TOOLS] = vec![problem],
             }
         }
+        let has_tools = !changes.declarations(self).is_empty();
         let mut facts = self.facts();
-        let is_empty =
-            facts.tools.is_empty() && facts.prompts.is_empty() && facts.resources.is_empty();
+        let is_empty = !has_tools && facts.prompts.is_empty() && facts.resources.is_empty();
         if is_empty && facts.problems.iter().all(Vec::is_empty) && lists == ServerLists::ALL {
             let problem = "No prompts, tools, or resources found on the server.";
             facts.problems[TOOLS].push(problem.to_owned());
@@ -66,7 +65,7 @@ impl Server {
         items
     }
 
-    fn use_prompts(&self, prompts: Vec<Arc<ServerPrompt>>, events: &EventSink) {
+    fn use_prompts(&self, prompts: Vec<Arc<ServerPrompt>>, changes: &Changes) {
         let is_changed = {
             let mut facts = self.facts();
             let same = |(one, other): (&Arc<ServerPrompt>, &Arc<ServerPrompt>)| one.is_like(other);
@@ -76,25 +75,15 @@ impl Server {
             !is_same
         };
         if is_changed {
-            events(ServerChange::Prompts { server: self.config.name.as_str().into(), prompts });
+            let server = self.config.name.as_str().into();
+            changes.send(ServerChange::Prompts { server, prompts });
         }
     }
 
-    fn use_tools(self: &Arc<Self>, named: NamedTools, events: &EventSink) {
-        let tool = |(name, tool)| -> Arc<dyn Tool> { Arc::new(ServerTool::new(self, name, tool)) };
-        let tools: Vec<Arc<dyn Tool>> = named.tools.into_iter().map(tool).collect();
-        let declarations = tools.iter().map(|tool| tool.declaration()).collect();
-        let is_changed = {
-            let mut facts = self.facts();
-            facts.problems[TOOLS] = named.problems;
-            let is_changed = facts.tools != declarations;
-            facts.tools = declarations;
-            is_changed
-        };
-        if is_changed {
-            let server = self.config.name.as_str().into();
-            events(ServerChange::Tools { server, tools });
-        }
+    fn use_tools(self: &Arc<Self>, named: NamedTools, changes: &Changes) {
+        self.facts().problems[TOOLS] = named.problems;
+        let tool = |(name, tool)| Arc::new(ServerTool::new(self, name, tool));
+        changes.set_tools(&self.config.name, named.tools.into_iter().map(tool).collect());
     }
 }
 
