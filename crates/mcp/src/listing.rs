@@ -1,7 +1,7 @@
 //! Tools, prompts and resources of a server: all pages of its lists, and the tools that are used.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::model::{
     self, ClientRequest, MetaObject, PaginatedRequestParams, Prompt, Resource, ServerResult, Tool,
@@ -138,8 +138,8 @@ impl Connection {
         self.all("resources", limit, request, page).await
     }
 
-    /// Reads a list page by page. A page that cannot be read ends the list; the items before it are
-    /// usable.
+    /// Reads a list page by page, all of them within `limit`. A page that cannot be read ends the
+    /// list; the items before it are usable.
     ///
     /// # Errors
     /// A message for the user if even the first page cannot be read.
@@ -150,13 +150,15 @@ impl Connection {
         request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
         read: impl Fn(ServerResult) -> Option<Page<T>>,
     ) -> Result<Listed<T>, String> {
+        let began = Instant::now();
         let mut listed = Listed::default();
         let mut cursor: Option<String> = None;
         for number in 1..=MOST_PAGES {
             let params = cursor
                 .clone()
                 .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let answer = self.answer(request(params), limit.min(PAGE_LIMIT)).await;
+            let left = limit.saturating_sub(began.elapsed());
+            let answer = self.answer(request(params), left.min(PAGE_LIMIT)).await;
             let page =
                 answer.and_then(|result| read(result).ok_or(ServiceError::UnexpectedResponse));
             let page = match page {

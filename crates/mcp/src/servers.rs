@@ -215,10 +215,14 @@ impl Servers {
         self.entries().values().map(|entry| entry.server.status(&self.changes)).collect()
     }
 
-    /// Returns the names of the servers whose first attempt to connect is not over.
+    /// Returns the names of the servers whose first attempt to connect is not over, and whose tools
+    /// are not known.
     pub fn starting(&self) -> Vec<String> {
         let entries = self.entries();
-        let starting = entries.values().filter(|entry| !*entry.server.settled.borrow());
+        let starting = entries.values().filter(|entry| {
+            let Server { settled, state, .. } = &*entry.server;
+            !*settled.borrow() && *state.borrow() == ServerState::Connecting
+        });
         starting.map(|entry| entry.server.config.name.clone()).collect()
     }
 
@@ -401,13 +405,13 @@ impl Server {
         changes.send(ServerChange::Instructions { server: self.config.name.as_str().into(), text });
         let peer = connection.peer().clone();
         let handler = connection.handler().clone();
+        self.connected.send_replace(Some(Connected { peer, handler: handler.clone() }));
         let listing = Box::pin(self.list(&connection, ServerLists::ALL, changes));
         if cancel.run_until_cancelled(listing).await.is_none() {
+            self.connected.send_replace(None);
             connection.close().await;
             return None;
         }
-        self.connected.send_replace(Some(Connected { peer, handler: handler.clone() }));
-        self.state.send_replace(ServerState::Connected);
         self.settled.send_replace(true);
         let ended = loop {
             tokio::select! {

@@ -1,50 +1,63 @@
 //! Lists of a connected server, and their use in the session.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::Tool;
 
 use super::Server;
 use super::changes::Changes;
 use crate::connection::Connection;
 use crate::handler::ServerLists;
-use crate::listing::{Listed, NamedTools};
+use crate::listing::Listed;
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
-use crate::status::ServerChange;
+use crate::status::{ServerChange, ServerState};
 use crate::tool::ServerTool;
 
 /// Index of a list in [`Facts::problems`].
 const TOOLS: usize = 0;
 const PROMPTS: usize = 1;
 const RESOURCES: usize = 2;
+/// Time limit of the lists of prompts and resources. A server that does not answer these requests
+/// must not hold up its tools.
+const OTHER_LISTS: Duration = Duration::from_secs(10);
 
 impl Server {
-    /// Reads lists of the server, at the same time, and passes them on.
+    /// Reads lists of the server, at the same time, and passes on each one as soon as it is known.
+    /// The server counts as connected once its tools are known. Returns true if its tools have
+    /// changed.
     pub(super) async fn list(
         self: &Arc<Self>,
         connection: &Connection,
         lists: ServerLists,
         changes: &Changes,
-    ) {
+    ) -> bool {
         let limit = self.config.timeout;
-        let tools = wanted(lists.tools, connection.tools(limit));
-        let prompts = wanted(lists.prompts, connection.prompts(limit));
-        let resources = wanted(lists.resources, connection.resources(limit));
-        let (tools, prompts, resources) = tokio::join!(tools, prompts, resources);
-        if let Some(resources) = resources {
-            let listed = self.usable(RESOURCES, resources);
-            let resource = |resource| ServerResource::new(&self.config.name, resource);
-            self.facts().resources = listed.into_iter().map(resource).collect();
-        }
-        if let Some(prompts) = prompts {
-            let listed = self.usable(PROMPTS, prompts);
-            self.use_prompts(ServerPrompt::all(self, listed), changes);
-        }
-        if let Some(tools) = tools {
-            match tools.map(|listed| listed.named(&self.config)) {
-                Ok(named) => self.use_tools(named, changes),
-                Err(problem) => self.facts().problems[TOOLS] = vec![problem],
+        let tools = async {
+            if !lists.tools {
+                return false;
             }
-        }
+            let is_changed = self.use_tools(connection.tools(limit).await, changes);
+            self.state.send_replace(ServerState::Connected);
+            is_changed
+        };
+        let prompts = async {
+            if lists.prompts {
+                let listed = connection.prompts(limit.min(OTHER_LISTS)).await;
+                let listed = self.usable(PROMPTS, listed);
+                self.use_prompts(ServerPrompt::all(self, listed), changes);
+            }
+        };
+        let resources = async {
+            if lists.resources {
+                let listed = connection.resources(limit.min(OTHER_LISTS)).await;
+                let listed = self.usable(RESOURCES, listed);
+                let resource = |resource| ServerResource::new(&self.config.name, resource);
+                self.facts().resources = listed.into_iter().map(resource).collect();
+            }
+        };
+        let (is_changed, (), ()) = tokio::join!(tools, prompts, resources);
         let has_tools = !changes.declarations(self).is_empty();
         let mut facts = self.facts();
         let is_empty = !has_tools && facts.prompts.is_empty() && facts.resources.is_empty();
@@ -52,6 +65,7 @@ impl Server {
             let problem = "No prompts, tools, or resources found on the server.";
             facts.problems[TOOLS].push(problem.to_owned());
         }
+        is_changed
     }
 
     /// Returns the items of a list, and records what is wrong with it. A list that cannot be read
@@ -80,14 +94,22 @@ impl Server {
         }
     }
 
-    fn use_tools(self: &Arc<Self>, named: NamedTools, changes: &Changes) {
+    /// Passes on the tools; those that are known stay if they cannot be listed. Returns true if
+    /// they have changed.
+    fn use_tools(
+        self: &Arc<Self>,
+        listed: Result<Listed<Tool>, String>,
+        changes: &Changes,
+    ) -> bool {
+        let named = match listed {
+            Ok(listed) => listed.named(&self.config),
+            Err(problem) => {
+                self.facts().problems[TOOLS] = vec![problem];
+                return false;
+            }
+        };
         self.facts().problems[TOOLS] = named.problems;
         let tool = |(name, tool)| Arc::new(ServerTool::new(self, name, tool));
-        changes.set_tools(&self.config.name, named.tools.into_iter().map(tool).collect());
+        changes.set_tools(&self.config.name, named.tools.into_iter().map(tool).collect())
     }
-}
-
-/// Runs a request for a list that is wanted.
-async fn wanted<T>(is_wanted: bool, request: impl Future<Output = T>) -> Option<T> {
-    if is_wanted { Some(request.await) } else { None }
 }

@@ -315,6 +315,24 @@ fn servers_learn_about_new_folders() {
 }
 
 #[test]
+fn lists_that_are_never_answered_cost_no_tools() {
+    let stage = stage_with(|stage| {
+        let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}});
+        let (initialize, more) =
+            (introduction(&capabilities, ""), "*prompts/list*) ;;\n".to_owned());
+        let server = ScriptServer { initialize, more, ..ScriptServer::default() };
+        json!({ "s": server.entry(stage, "server") })
+    });
+    let run = calls(&stage, &[("mcp_s_look", json!({}))]);
+    assert!(stage.response().contains("seen"), "{}", stage.response());
+    let stderr = run.stderr_text();
+    for list in ["prompts", "resources"] {
+        let line = format!("cannot list its {list}: no answer within ");
+        assert!(stderr.contains(&line), "{line}: {stderr}");
+    }
+}
+
+#[test]
 fn the_screen_lists_servers_with_what_they_offer() {
     let talk = Talk::of(stage());
     talk.line("/mcp");
