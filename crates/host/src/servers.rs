@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
+use futures::{FutureExt as _, StreamExt as _};
 use pollux_agent::{Loading, Outlet, SessionMemory, Toolset};
 use pollux_config::Settings;
 use pollux_mcp::{
@@ -42,6 +42,8 @@ mod trial;
 const MARK: (&str, &str) = ("GEMINI_CLI", "1");
 /// Time after which a headless run says for which servers it waits.
 const QUIET_WAIT: Duration = Duration::from_secs(1);
+/// Time after which a conversation says that a server is ready.
+const LATE: Duration = Duration::from_secs(5);
 
 /// Parts of a session that its servers change and use.
 #[derive(Clone)]
@@ -115,10 +117,7 @@ impl SessionServers {
         let (this, outlet) = (Arc::clone(self), outlet.clone());
         if self.setup.is_interactive() {
             let operator = Arc::clone(parts.operator);
-            tokio::spawn(async move {
-                this.report_interactively(&notices).await;
-                this.sign_in_where_enabled(&operator, &notices).await;
-            });
+            tokio::spawn(async move { this.report_starts(&operator, &notices).await });
             return None;
         }
         // If the task panics, there are simply no tools of servers.
@@ -264,6 +263,7 @@ impl SessionServers {
                  pollux.mcp.headlessWait is the time to wait."
             );
             emit(Severity::Warning, text).await;
+            tokio::spawn(report_late(servers, outlet));
         }
         for server in servers.statuses() {
             if let Some(text) = complaint(&server, servers.authorization()) {
@@ -277,15 +277,65 @@ impl SessionServers {
         }
     }
 
-    /// Reports, once, the servers of a conversation that cannot be used.
-    async fn report_interactively(&self, notices: &mpsc::UnboundedSender<(Severity, String)>) {
+    /// Reports each server of a conversation as soon as its start is over, if it cannot be used or
+    /// has taken long, and lets the user sign in to those that want it.
+    async fn report_starts(
+        &self,
+        operator: &Arc<dyn Operator>,
+        notices: &mpsc::UnboundedSender<(Severity, String)>,
+    ) {
         let Some(servers) = self.servers.get() else { return };
-        servers.settled(Duration::MAX).await;
-        for text in complaints(servers) {
-            // The session has ended if nobody receives.
-            drop(notices.send((Severity::Warning, text)));
+        let (sender, mut signing) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        let reporting = async move {
+            let mut settling = servers.settling();
+            while let Some(server) = settling.next().await {
+                let complaint = complaint(&server, servers.authorization());
+                let notice = complaint.map(|text| (Severity::Warning, text));
+                let late = || late_notice(&server).filter(|_| began.elapsed() > LATE);
+                // The session has ended if nobody receives.
+                if let Some(notice) = notice.or_else(late) {
+                    drop(notices.send(notice));
+                }
+                if server.state == ServerState::NeedsSignIn {
+                    drop(sender.send(server.name));
+                }
+            }
+        };
+        // A sign-in waits for the user, and must not hold up reports.
+        let signing = async {
+            while let Some(server) = signing.recv().await {
+                self.sign_in_if_enabled(&server, operator, notices).await;
+            }
+        };
+        tokio::join!(reporting, signing);
+    }
+}
+
+/// Returns the task that reports the servers that a headless run did not wait for, when their start
+/// is over.
+fn report_late(servers: &Servers, outlet: &Outlet) -> impl Future<Output = ()> + Send + use<> {
+    let left_out = servers.starting();
+    let (mut settling, outlet) = (servers.settling(), outlet.clone());
+    let authorization = Arc::clone(servers.authorization());
+    async move {
+        while let Some(server) = settling.next().await {
+            if !left_out.contains(&server.name) {
+                continue;
+            }
+            let complaint = complaint(&server, &authorization);
+            let notice = complaint.map(|text| (Severity::Warning, text));
+            if let Some((severity, text)) = notice.or_else(|| late_notice(&server)) {
+                outlet.emit(Event::Notice { severity, text }).await;
+            }
         }
     }
+}
+
+/// Returns the notice about a server whose tools the model gets late.
+fn late_notice(server: &ServerStatus) -> Option<(Severity, String)> {
+    let text = format!("MCP server '{}' is ready. The next request uses its tools.", server.name);
+    (server.state == ServerState::Connected).then_some((Severity::Info, text))
 }
 
 /// Starts a server, or records why it is not started.

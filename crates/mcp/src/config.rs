@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::google::GoogleAccess;
@@ -153,6 +153,26 @@ impl ServerConfig {
             | ServerAddress::Sse(remote)
             | ServerAddress::HttpOrSse(remote) => shown(&remote.url),
         }
+    }
+
+    /// Returns the facts about the server for hooks.
+    pub(crate) fn context(&self) -> Map<String, Value> {
+        let mut context = Map::new();
+        context.insert("server_name".to_owned(), json!(self.name));
+        context.insert("tool_name".to_owned(), Value::Null);
+        match &self.endpoint {
+            ServerAddress::Stdio { command, args, cwd, .. } => {
+                context.insert("command".to_owned(), json!(command));
+                context.extend((!args.is_empty()).then(|| ("args".to_owned(), json!(args))));
+                context.extend(cwd.as_ref().map(|cwd| ("cwd".to_owned(), json!(cwd))));
+            }
+            ServerAddress::Http(remote)
+            | ServerAddress::Sse(remote)
+            | ServerAddress::HttpOrSse(remote) => {
+                context.insert("url".to_owned(), json!(remote.url.as_str()));
+            }
+        }
+        context
     }
 
     /// Returns the name of the transport: `stdio`, `http` or `sse`.

@@ -5,15 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::ready;
+use futures::stream::FuturesUnordered;
+use futures::{Stream, StreamExt as _};
 use pollux_fs::Spool;
 use pollux_protocol::truncation::{self, output_path};
 use pollux_protocol::{CallId, CancellationToken, Severity, ToolOutput};
 use rmcp::{Peer, RoleClient};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{ServerAddress, ServerConfig};
+use crate::config::ServerConfig;
 use crate::connection::{ConnectError, Connection, START_SHARE, Surroundings};
 use crate::handler::{Handler, ServerLists};
 use crate::log::{ErrorOutput, Log};
@@ -247,6 +250,22 @@ impl Servers {
         futures::future::join_all(waits).await;
     }
 
+    /// Returns the states of the servers, each as soon as its first attempt to connect is over.
+    /// Servers that are ended earlier are left out.
+    pub fn settling(&self) -> impl Stream<Item = ServerStatus> + Send + Unpin + use<> {
+        let waiting = |entry: &Entry| {
+            let mut settled = entry.server.settled.subscribe();
+            let server = Arc::downgrade(&entry.server);
+            let changes = Arc::clone(&self.changes);
+            async move {
+                settled.wait_for(|settled| *settled).await.ok()?;
+                Some(server.upgrade()?.status(&changes))
+            }
+        };
+        let waiting: FuturesUnordered<_> = self.entries().values().map(waiting).collect();
+        waiting.filter_map(ready)
+    }
+
     /// Ends all servers, and waits a moment for them.
     pub async fn close(&self) {
         let entries = std::mem::take(&mut *self.entries());
@@ -271,7 +290,7 @@ impl Drop for Entry {
 impl Server {
     fn new(config: ServerConfig, shared: &Arc<Shared>, state: ServerState) -> Self {
         Self {
-            context: context(&config),
+            context: config.context(),
             config,
             shared: Arc::clone(shared),
             state: watch::Sender::new(state),
@@ -420,8 +439,13 @@ impl Server {
                 lists = handler.changed() => {
                     tokio::time::sleep(SETTLING).await;
                     let listing = Box::pin(self.list(&connection, lists, changes));
-                    if cancel.run_until_cancelled(listing).await.is_none() {
-                        break false;
+                    match cancel.run_until_cancelled(listing).await {
+                        Some(true) => {
+                            let text = format!("Tools updated for server: {}", self.config.name);
+                            changes.notify(Severity::Info, text);
+                        }
+                        Some(false) => {}
+                        None => break false,
                     }
                 }
             }
@@ -457,24 +481,4 @@ impl Server {
         });
         self.settled.send_replace(true);
     }
-}
-
-/// Returns the facts about a server for hooks.
-fn context(config: &ServerConfig) -> Map<String, Value> {
-    let mut context = Map::new();
-    context.insert("server_name".to_owned(), json!(config.name));
-    context.insert("tool_name".to_owned(), Value::Null);
-    match &config.endpoint {
-        ServerAddress::Stdio { command, args, cwd, .. } => {
-            context.insert("command".to_owned(), json!(command));
-            context.extend((!args.is_empty()).then(|| ("args".to_owned(), json!(args))));
-            context.extend(cwd.as_ref().map(|cwd| ("cwd".to_owned(), json!(cwd))));
-        }
-        ServerAddress::Http(remote)
-        | ServerAddress::Sse(remote)
-        | ServerAddress::HttpOrSse(remote) => {
-            context.insert("url".to_owned(), json!(remote.url.as_str()));
-        }
-    }
-    context
 }

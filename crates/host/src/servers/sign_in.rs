@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::future::ready;
 use pollux_config::names;
 use pollux_mcp::{
     Authorization, AuthorizationOptions, CallbackSettings, ServerConfig, ServerState, SignInUser,
@@ -140,9 +142,9 @@ impl SessionServers {
         say(format!("✅ Successfully authenticated with MCP server '{shown}'!"));
         say(format!("Restarting MCP server '{shown}'..."));
         self.launch(servers, server);
-        servers.settled(RESTART_PATIENCE).await;
-        let status = servers.statuses().into_iter().find(|status| status.name == name);
-        match status.map(|status| status.state) {
+        let mut settling = servers.settling().filter(|server| ready(server.name == name));
+        let settled = tokio::time::timeout(RESTART_PATIENCE, settling.next()).await;
+        match settled.ok().flatten().map(|server| server.state) {
             Some(ServerState::Disconnected(reason)) => Err(failed(&reason)),
             Some(ServerState::NeedsSignIn) => Err(failed("the server rejects the new token")),
             _ => {
@@ -152,35 +154,32 @@ impl SessionServers {
         }
     }
 
-    /// Lets the user sign in to each server that requires it and whose entry has `oauth.enabled`.
-    pub(super) async fn sign_in_where_enabled(
+    /// Lets the user sign in to a server that requires it, if its entry has `oauth.enabled`.
+    pub(super) async fn sign_in_if_enabled(
         &self,
+        name: &str,
         operator: &Arc<dyn Operator>,
         notices: &mpsc::UnboundedSender<(Severity, String)>,
     ) {
-        let states = self.statuses().into_iter();
-        let waiting: Vec<String> = states
-            .filter(|server| server.state == ServerState::NeedsSignIn)
-            .map(|server| server.name)
-            .collect();
-        for server in self.setup.configured_servers() {
-            let is_enabled = matches!(&server.config, Ok(Some(config)) if config.oauth.is_enabled);
-            if !is_enabled || !waiting.contains(&server.name) {
-                continue;
-            }
-            let sender = notices.clone();
-            // The session has ended if nobody receives.
-            let say: CommandOutput =
-                Arc::new(move |text| drop(sender.send((Severity::Info, text))));
-            let origin = Origin { session: self.session.as_str().into(), ..Origin::default() };
-            if let Err(reason) = self.sign_in(&server.name, operator, origin, &say).await {
-                let name = visible(&server.name);
-                let text = format!(
-                    "OAuth configuration failed for '{name}'. Please authenticate manually with \
-                     /mcp auth {name}\n{reason}"
-                );
-                drop(notices.send((Severity::Warning, text)));
-            }
+        let mut configured = self.setup.configured_servers().into_iter();
+        let is_enabled = configured.any(|server| {
+            let config = server.config.ok().flatten();
+            server.name == name && config.is_some_and(|config| config.oauth.is_enabled)
+        });
+        if !is_enabled {
+            return;
+        }
+        let sender = notices.clone();
+        // The session has ended if nobody receives.
+        let say: CommandOutput = Arc::new(move |text| drop(sender.send((Severity::Info, text))));
+        let origin = Origin { session: self.session.as_str().into(), ..Origin::default() };
+        if let Err(reason) = self.sign_in(name, operator, origin, &say).await {
+            let name = visible(name);
+            let text = format!(
+                "OAuth configuration failed for '{name}'. Please authenticate manually with \
+                 /mcp auth {name}\n{reason}"
+            );
+            drop(notices.send((Severity::Warning, text)));
         }
     }
 }

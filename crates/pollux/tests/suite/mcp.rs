@@ -145,6 +145,17 @@ fn a_server_cannot_take_the_name_of_another_servers_tool() {
 }
 
 #[test]
+fn a_server_that_hangs_holds_up_no_report_of_another() {
+    let stage = stage_with(|_| {
+        let silent = json!({"command": "sleep", "args": ["100"]});
+        json!({"dead": {"command": "/nonexistent/server"}, "silent": silent})
+    });
+    let talk = Talk::start(stage, |program| program);
+    talk.wait_for_text("MCP server 'dead' is not available: cannot start");
+    talk.end();
+}
+
+#[test]
 fn a_server_that_crashes_is_started_again() {
     let call = "if [ -e crashed ]; then text again; else touch crashed; echo why >&2; exit 7; fi";
     let stage = stage_with(

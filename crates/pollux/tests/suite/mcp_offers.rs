@@ -6,7 +6,7 @@ use pollux_testkit::{Endpoint, Key, Terminal, reply};
 use serde_json::{Value, json};
 
 use super::mcp::{calls, connected, stage_with};
-use super::mcp_server::{ScriptServer, branch, introduction};
+use super::mcp_server::{ScriptServer, branch, introduction, listing, tool};
 use super::screen::{PLACEHOLDER, Talk};
 use super::stage::{SOON, Stage, wait_until};
 
@@ -330,6 +330,28 @@ fn lists_that_are_never_answered_cost_no_tools() {
         let line = format!("cannot list its {list}: no answer within ");
         assert!(stderr.contains(&line), "{line}: {stderr}");
     }
+}
+
+#[test]
+fn changed_tools_are_reported() {
+    let stage = stage_with(|stage| {
+        let [old, new] = [&["look"][..], &["look", "more"]]
+            .map(|names| listing(&names.iter().map(|name| tool(name)).collect::<Vec<_>>()));
+        let list = format!("if [ -e changed ]; then {new}; else {old}; fi");
+        let call = "touch changed; printf '%s\\n' \
+                    '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}'; text seen";
+        let mut entry =
+            ScriptServer { list, call, ..ScriptServer::default() }.entry(stage, "server");
+        entry["trust"] = json!(true);
+        json!({ "s": entry })
+    });
+    stage.server.stream(reply().call("mcp_s_look", json!({})));
+    stage.server.stream(reply().text("Finished."));
+    let terminal = connected(&stage);
+    terminal.send("go\r");
+    terminal.wait_for_text("Tools updated for server: s", SOON);
+    terminal.wait_for_text("Finished.", SOON);
+    leave(terminal);
 }
 
 #[test]
