@@ -1,11 +1,16 @@
 //! `$NAME`, `${NAME}` and `${NAME:-default}` in the strings of a settings file.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::Environment;
 
 #[cfg(test)]
 mod tests;
+
+/// Key of the entries of MCP servers.
+const SERVERS: &str = "mcpServers";
+/// Key of the headers in such an entry.
+const HEADERS: &str = "headers";
 
 /// Replaces variables in every string below `value`; keys are not changed.
 ///
@@ -24,8 +29,64 @@ pub fn interpolate(value: &mut Value, environment: &Environment) {
     }
 }
 
+/// Applies [`interpolate`] to a settings file or a manifest, and [`interpolate_server`] to the
+/// entries of its MCP servers.
+pub fn interpolate_settings(value: &mut Value, environment: &Environment) {
+    let servers = value.get_mut(SERVERS).map(Value::take);
+    interpolate(value, environment);
+    if let (Some(mut servers), Some(place)) = (servers, value.get_mut(SERVERS)) {
+        match &mut servers {
+            Value::Object(entries) => {
+                entries.values_mut().for_each(|entry| interpolate_server(entry, environment));
+            }
+            other => interpolate(other, environment),
+        }
+        *place = servers;
+    }
+}
+
+/// Applies [`interpolate`] to the entry of an MCP server. In the headers, a variable that is unset
+/// and has no default is empty (as in Gemini CLI): a server must not get its name.
+pub fn interpolate_server(entry: &mut Value, environment: &Environment) {
+    let headers = entry.get_mut(HEADERS).map(Value::take);
+    interpolate(entry, environment);
+    if let (Some(mut headers), Some(place)) = (headers, entry.get_mut(HEADERS)) {
+        for text in headers.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if let Value::String(text) = text {
+                *text = replaced(text, environment, |_, _| "");
+            }
+        }
+        *place = headers;
+    }
+}
+
+/// Returns the headers of an MCP server's entry that refer to a variable which is unset and has no
+/// default, each with the name of the variable. `entry` is the entry as it was written.
+pub fn unset_in_headers(entry: &Value, environment: &Environment) -> Vec<(String, String)> {
+    let headers = entry.get(HEADERS).and_then(Value::as_object);
+    let mut unset = Vec::new();
+    for (header, value) in headers.into_iter().flatten() {
+        // The text itself is not needed.
+        drop(replaced(value.as_str().unwrap_or_default(), environment, |name, _| {
+            unset.push((header.clone(), name.to_owned()));
+            ""
+        }));
+    }
+    unset
+}
+
 /// Applies [`interpolate`] to one string. Variables inside a variable's value are not replaced.
 pub fn interpolate_text(text: &str, environment: &Environment) -> String {
+    replaced(text, environment, |_, written| written)
+}
+
+/// Replaces the variables in a text. `unset` gets the name and the whole reference of a variable
+/// that is unset and has no default, and returns what replaces it.
+fn replaced<'t>(
+    text: &'t str,
+    environment: &Environment,
+    mut unset: impl FnMut(&'t str, &'t str) -> &'t str,
+) -> String {
     let mut output = String::with_capacity(text.len());
     let mut rest = text;
     // Without this bound, the search for the end of many unclosed `${` would take quadratic time.
@@ -41,7 +102,7 @@ pub fn interpolate_text(text: &str, environment: &Environment) -> String {
         };
         match environment.get(reference.name).or(reference.default) {
             Some(value) => output.push_str(value),
-            None => output.push_str(&rest[..reference.length]),
+            None => output.push_str(unset(reference.name, &rest[..reference.length])),
         }
         rest = &rest[reference.length..];
     }

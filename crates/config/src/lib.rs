@@ -61,7 +61,9 @@ pub use explain::{Explanation, ExplanationStep, Given, Inspection, SourceOutcome
 pub use expression::{Expression, ExpressionError, ExpressionErrorKind, ExpressionMatch};
 pub use imports::ImportFormat;
 pub use installation::installation_id;
-pub use interpolate::{interpolate, interpolate_text};
+pub use interpolate::{
+    interpolate, interpolate_server, interpolate_settings, interpolate_text, unset_in_headers,
+};
 pub use key_bindings::{KeyBinding, read_key_bindings};
 pub use load::{
     Layer, LayerFile, LayerFileState, LayerKind, LoadOptions, Loaded, PendingSettings, find, load,

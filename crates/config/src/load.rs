@@ -15,7 +15,7 @@ use crate::consent::{
 };
 use crate::dotenv::{self, DotEnv, DotEnvOptions};
 use crate::error::SyntaxError;
-use crate::interpolate::interpolate;
+use crate::interpolate::{interpolate, interpolate_settings};
 use crate::merge::merge_into;
 use crate::trust::TrustQuestion;
 use crate::{ConfigError, Environment, Places, Settings, Trust, TrustSource, TrustState};
@@ -282,7 +282,7 @@ impl PendingSettings {
     /// `None` before [`PendingSettings::look`], or if there is no file.
     pub fn project_layer(&self) -> Option<Layer> {
         let mut value = self.project.settings.clone()?;
-        interpolate(&mut value, &self.reading.environment);
+        interpolate_settings(&mut value, &self.reading.environment);
         validate::check(&mut value);
         let path = self.places.workspace_settings(&self.cwd);
         Some(Layer { kind: LayerKind::Workspace, path, value })
@@ -435,7 +435,7 @@ impl Reading {
         if matches!(kind, LayerKind::System | LayerKind::SystemDefaults) {
             self.old_system_keys.extend(migrate::old_keys(&steps));
         }
-        interpolate(&mut value, &self.environment);
+        interpolate_settings(&mut value, &self.environment);
         let findings = validate::check(&mut value);
         // Only the account's administrator can set these, and not through a file.
         schema::take(&mut value, "admin");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pollux_config::consent::digest;
-use pollux_config::interpolate;
+use pollux_config::interpolate_settings;
 use pollux_fs::EntryKind;
 use pollux_net::credentials::SecretStore;
 use serde_json::Value;
@@ -92,7 +92,7 @@ impl Extension {
         for (name, value) in &pairs {
             environment = environment.with(name, value);
         }
-        interpolate(&mut value, &environment);
+        interpolate_settings(&mut value, &environment);
         let path = folder.join(MANIFEST_FILE);
         let unusable = |reason| ManifestError::Unusable { path: path.clone(), reason };
         let manifest = Manifest::of(&value, &path).map_err(unusable)?;

@@ -9,6 +9,33 @@ fn environment() -> Environment {
 }
 
 #[test]
+fn unset_variables_in_headers_are_empty_and_named() {
+    let settings = json!({
+        "a": "$NOPE",
+        "mcpServers": {"s": {
+            "command": "$NOPE",
+            "headers": {"X": "Bearer $NOPE", "Y": "$DOLLAR ${NOPE:-d} $NAME", "Z": 1},
+        }, "odd": "$NAME"},
+    });
+    let mut value = settings.clone();
+    interpolate_settings(&mut value, &environment());
+    let expected = json!({
+        "a": "$NOPE",
+        "mcpServers": {"s": {
+            "command": "$NOPE",
+            "headers": {"X": "Bearer ", "Y": "$NAME d value", "Z": 1},
+        }, "odd": "value"},
+    });
+    assert_eq!(value, expected);
+    let unset = unset_in_headers(&settings["mcpServers"]["s"], &environment());
+    assert_eq!(unset, [("X".to_owned(), "NOPE".to_owned())]);
+    for mut odd in [json!(null), json!([]), json!({"mcpServers": ["$NAME"]})] {
+        interpolate_settings(&mut odd, &environment());
+        assert!(!odd.to_string().contains('$'), "{odd}");
+    }
+}
+
+#[test]
 fn references() {
     let cases = [
         ("$NAME", "value"),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pollux_config::{LayerKind, interpolate, server_lists};
+use pollux_config::{LayerKind, interpolate_server, server_lists};
 use pollux_extensions::Extension;
 use pollux_mcp::ServerConfig;
 use pollux_shell::{Dialect, command_line};
@@ -162,7 +162,7 @@ impl Setup {
     /// Returns a server that a subagent brings.
     pub(crate) fn server_of_subagent(&self, name: &str, entry: &Value) -> Configured {
         let mut entry = entry.clone();
-        interpolate(&mut entry, &self.loaded.environment);
+        interpolate_server(&mut entry, &self.loaded.environment);
         let is_disabled = Enablement::at(&self.places).disabled().contains(&Enablement::key(name));
         Configured {
             name: name.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pollux_config::{FileScope, LayerKind, ValueSource, jsonc, masked};
+use pollux_config::{FileScope, LayerKind, ValueSource, jsonc, masked, unset_in_headers};
 use pollux_host::{ServerConfig, Setup, StartPermission};
 use serde_json::{Map, Value};
 
@@ -19,6 +19,8 @@ pub(super) struct FoundServer {
     /// Settings file that the entry is from.
     pub(super) source: Option<(LayerKind, PathBuf)>,
     pub(super) finding: Finding,
+    /// Messages about the entry that do not prevent the start.
+    pub(super) problems: Vec<String>,
     /// Command line or address, without credentials; empty for an unusable entry.
     pub(super) target: String,
     /// `stdio`, `http` or `sse`; empty for an unusable entry.
@@ -93,7 +95,7 @@ pub(super) fn found(setup: &Setup) -> Vec<FoundServer> {
         // The entry of an extension is completed by that of the settings.
         let written = server.source.as_ref().filter(|_| server.extension.is_none());
         let entry = as_written(&server.name, server.entry, written);
-        let described = described(server.name, &entry, server.source, finding);
+        let described = described(setup, server.name, &entry, server.source, finding);
         servers.push(FoundServer { extension: server.extension, ..described });
     }
     let path = FileScope::Project.path(&setup.places, &setup.input.request.folder);
@@ -110,7 +112,7 @@ pub(super) fn found(setup: &Setup) -> Vec<FoundServer> {
         let finding = if is_trusted { Finding::NotAccepted } else { Finding::Untrusted };
         servers.retain(|server| server.name != name || is_trusted);
         let source = Some((LayerKind::Workspace, path.clone()));
-        servers.push(described(name, &entry, source, finding));
+        servers.push(described(setup, name, &entry, source, finding));
     }
     servers
 }
@@ -127,16 +129,22 @@ fn as_written(name: &str, entry: Value, source: Option<&(LayerKind, PathBuf)>) -
 }
 
 fn described(
+    setup: &Setup,
     name: String,
     entry: &Value,
     source: Option<(LayerKind, PathBuf)>,
     finding: Finding,
 ) -> FoundServer {
+    let unset = unset_in_headers(entry, &setup.loaded.environment).into_iter();
+    let unset = unset.map(|(header, name)| {
+        format!("The variable {name} in the header {header} is not set, so it is empty.")
+    });
+    let problems = unset.collect();
     let entry = masked("mcpServers", entry);
     let shown = ServerConfig::read(&name, &entry).ok().flatten();
     let target = shown.as_ref().map(ServerConfig::target).unwrap_or_default();
     let transport = shown.as_ref().map(ServerConfig::transport).unwrap_or_default();
-    FoundServer { name, extension: None, entry, source, finding, target, transport }
+    FoundServer { name, extension: None, entry, source, finding, problems, target, transport }
 }
 
 /// Returns the servers of a settings file as written; `None` if it has none or cannot be read.

@@ -102,7 +102,7 @@ fn reached(result: Result<(), Unreachable>, duration: Duration, sign_in: &str) -
     }
 }
 
-/// Returns Gemini CLI's line, and the reason on a line of its own.
+/// Returns Gemini CLI's line, and the reason and problems on lines of their own.
 fn lines(server: &FoundServer, state: &Reached) -> Vec<String> {
     let transport = match server.transport {
         "" => String::new(),
@@ -113,8 +113,9 @@ fn lines(server: &FoundServer, state: &Reached) -> Vec<String> {
         name.extend([" (from ", extension, ")"]);
     }
     let line = format!("{} {name}: {target}{transport} - {}", state.icon, state.status);
-    let reason = state.reason.as_ref().map(|reason| format!("    {}", visible(reason)));
-    [Some(line), reason].into_iter().flatten().collect()
+    let notes = state.reason.iter().chain(&server.problems);
+    let notes = notes.map(|note| format!("    {}", visible(note)));
+    std::iter::once(line).chain(notes).collect()
 }
 
 fn item(server: &FoundServer, state: &Reached) -> Value {
@@ -126,6 +127,7 @@ fn item(server: &FoundServer, state: &Reached) -> Value {
         "target": server.target,
         "status": state.status.to_lowercase(),
         "reason": state.reason,
+        "problems": server.problems,
         "duration_ms": state.duration.map(|time| time.as_millis() as u64),
     })
 }

@@ -63,7 +63,8 @@ fn in_words(server: &FoundServer, probed: &Probed, called_as: &str) -> String {
         let first = instructions.lines().next().unwrap_or_default();
         lines.push(format!("Instructions: {}", visible(first)));
     }
-    lines.extend(limited(&probed.problems, |problem| format!("! {}", visible(problem))));
+    let problems = [server.problems.as_slice(), &probed.problems].concat();
+    lines.extend(limited(&problems, |problem| format!("! {}", visible(problem))));
     let skipped = probed.log.len().saturating_sub(LOG_LINES);
     if !probed.log.is_empty() {
         lines.push("Last lines of its log:".to_owned());
@@ -129,6 +130,7 @@ fn in_json(server: &FoundServer, probed: &Probed) -> Value {
             })
         })
         .collect();
+    let problems = [server.problems.as_slice(), &probed.problems].concat();
     json!({
         "name": server.name,
         "usable": probed.is_usable(),
@@ -139,7 +141,7 @@ fn in_json(server: &FoundServer, probed: &Probed) -> Value {
         "instructions": probed.instructions,
         "tools": tools,
         "left_out": probed.left_out,
-        "problems": probed.problems,
+        "problems": problems,
         "log": probed.log,
     })
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
-use pollux_testkit::{Finished, Signal, timed_test};
+use pollux_testkit::{Finished, Signal, reply, timed_test};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -319,7 +319,7 @@ fn a_server_of_the_project_starts_after_its_approval() {
         |words: &[&str]| stage.program().args(words).env_remove("GEMINI_CLI_TRUST_WORKSPACE").run();
     // The answers about this folder are pinned with the first run.
     stage.home.project_settings(&json!({"general": {"defaultApprovalMode": "auto_edit"}}));
-    stage.server.stream(pollux_testkit::reply().text("hi"));
+    stage.server.stream(reply().text("hi"));
     by_rule(&["-p", "hi"]).assert_code(0);
     let canary = ScriptServer { start: "touch started", ..ScriptServer::default() };
     let path = canary.write(&stage, "server").display().to_string();
@@ -366,6 +366,25 @@ fn a_test_says_what_a_server_offers() {
         (&json!(true), &json!("mcp_docs_look"))
     );
     assert_eq!(json["log"], json!(["listening"]));
+}
+
+#[test]
+fn a_variable_that_a_header_needs_is_named() {
+    let stage = Stage::new();
+    stage.server.route("/mcp", |_| reply().status(500, "no"));
+    let url = format!("{}/mcp", stage.server.url());
+    stage.home.settings(&json!({"mcpServers": {
+        "web": {"httpUrl": url, "headers": {"X-Key": "key $UNSET_KEY"}},
+    }}));
+    let expected = "The variable UNSET_KEY in the header X-Key is not set, so it is empty.";
+    let list = mcp(&stage, &["list"]).stdout_text();
+    assert!(list.contains(&format!("\n    {expected}\n")), "{list}");
+    let test = mcp(&stage, &["test", "web"]).stdout_text();
+    assert!(test.contains(&format!("! {expected}\n")), "{test}");
+    let json = mcp(&stage, &["test", "web", "--json"]).json();
+    assert_eq!(json["problems"], json!([expected]));
+    let sent: Vec<_> = stage.server.requests();
+    assert!(sent.iter().all(|one| one.header("x-key").unwrap().trim() == "key"), "{sent:?}");
 }
 
 #[test]
