@@ -62,7 +62,8 @@ pub use left_behind::revert_left_behind;
 pub use model_table::{model_json, model_table};
 pub use options::{PromptLimits, RuleOptions, RunOptions};
 pub use pollux_mcp::{
-    Authorization, OAuthError, Probed, ProbedStep, ServerConfig, SignInUser, Unreachable,
+    Authorization, OAuthError, Probed, ProbedPrompt, ProbedStep, ServerConfig, ServerResource,
+    SignInUser, Unreachable,
 };
 pub use pollux_models::catalog::model_names;
 pub use pollux_models::{Fault, Probe, ReplaySource, SignInReport, SignInWay};

@@ -72,4 +72,4 @@ pub use resources::{ResourceBlock, ServerResource};
 pub use sampling::{Sampler, SamplerResult};
 pub use servers::Servers;
 pub use status::{EventSink, ServerChange, ServerState, ServerStatus, ServersOptions};
-pub use trial::{Probed, ProbedStep, Unreachable, probe, reach};
+pub use trial::{Probed, ProbedPrompt, ProbedStep, Unreachable, probe, reach};

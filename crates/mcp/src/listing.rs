@@ -18,6 +18,9 @@ use crate::request_error;
 const MOST_PAGES: usize = 1000;
 /// Maximum number of items of a list.
 const MOST_ITEMS: usize = 10_000;
+/// Time limit of the lists of prompts and resources. A server that does not answer these requests
+/// must not hold up its tools.
+pub(crate) const OTHER_LISTS: Duration = Duration::from_secs(10);
 /// Time limit for one page of a list.
 const PAGE_LIMIT: Duration = Duration::from_mins(1);
 

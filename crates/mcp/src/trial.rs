@@ -8,14 +8,21 @@ use rmcp::service::PeerRequestOptions;
 
 use crate::config::ServerConfig;
 use crate::connection::{ConnectError, Connection, Surroundings};
+use crate::listing::{Listed, OTHER_LISTS};
 use crate::log::Log;
 use crate::request_error;
+use crate::resources::ServerResource;
 use crate::status::{ServersOptions, surroundings};
 
+/// Names of steps.
+const LIST_TOOLS: &str = "list tools";
+const LIST_PROMPTS: &str = "list prompts";
+const LIST_RESOURCES: &str = "list resources";
+
 /// Result of [`probe`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Probed {
-    /// The steps, in order. After a failed step there are no others.
+    /// The steps, in order. If the first one fails, there are no others.
     pub steps: Vec<ProbedStep>,
     /// Name and version that the server gives itself.
     pub introduction: String,
@@ -25,6 +32,10 @@ pub struct Probed {
     pub instructions: Option<String>,
     /// Declarations of the tools that would be used.
     pub tools: Vec<Declaration>,
+    /// The server's prompts.
+    pub prompts: Vec<ProbedPrompt>,
+    /// The server's resources.
+    pub resources: Vec<ServerResource>,
     /// Names of tools that the settings leave out.
     pub left_out: Vec<String>,
     /// Messages for the user about items that cannot be used.
@@ -36,10 +47,20 @@ pub struct Probed {
 }
 
 impl Probed {
-    /// True if all steps succeeded.
+    /// True if all steps succeeded that the use of the tools needs.
     pub fn is_usable(&self) -> bool {
-        self.steps.iter().all(|step| step.error.is_none())
+        let is_needed = |step: &&ProbedStep| !matches!(step.name, LIST_PROMPTS | LIST_RESOURCES);
+        self.steps.iter().filter(is_needed).all(|step| step.error.is_none())
     }
+}
+
+/// Prompt of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbedPrompt {
+    /// Name of the prompt.
+    pub name: String,
+    /// Explanation, possibly empty.
+    pub description: String,
 }
 
 /// One step of a [`probe`].
@@ -77,52 +98,20 @@ pub async fn reach(config: &ServerConfig, options: ServersOptions) -> Result<(),
     Ok(())
 }
 
-/// Connects to a server, lists its tools, and closes the connection.
+/// Connects to a server, lists what it offers, and closes the connection.
 pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
     let surroundings: Surroundings = surroundings(options);
     let log = Log::default();
-    let mut probed = Probed {
-        steps: Vec::new(),
-        introduction: String::new(),
-        protocol: String::new(),
-        instructions: None,
-        tools: Vec::new(),
-        left_out: Vec::new(),
-        problems: Vec::new(),
-        log: Vec::new(),
-        needs_sign_in: false,
-    };
+    let mut probed = Probed::default();
     let began = Instant::now();
-    let opened = Connection::open(config, &surroundings, &log.sink()).await;
-    let mut step = |name, began: Instant, error: Option<String>| {
-        probed.steps.push(ProbedStep { name, duration: began.elapsed(), error });
-    };
-    match opened {
+    match Connection::open(config, &surroundings, &log.sink()).await {
         Err(error) => {
-            step("connect", began, Some(error.to_string()));
+            probed.step("connect", began, Some(error.to_string()));
             probed.needs_sign_in = error == ConnectError::Unauthorized;
         }
         Ok(connection) => {
-            step("connect", began, None);
-            let began = Instant::now();
-            let listed = connection.tools(config.timeout).await;
-            step("list tools", began, listed.as_ref().err().cloned());
-            let began = Instant::now();
-            let error = ping(&connection, config.timeout).await.err();
-            step("ping", began, error);
-            probed.introduction.clone_from(&connection.introduction);
-            probed.protocol.clone_from(&connection.protocol);
-            probed.instructions.clone_from(&connection.instructions);
-            if let Ok(listed) = listed {
-                let named = listed.named(config);
-                (probed.problems, probed.left_out) = (named.problems, named.left_out);
-                let declared = |(name, tool): (String, model::Tool)| Declaration {
-                    name,
-                    description: tool.description.map(Into::into).unwrap_or_default(),
-                    parameters: serde_json::Value::Object((*tool.input_schema).clone()),
-                };
-                probed.tools = named.tools.into_iter().map(declared).collect();
-            }
+            probed.step("connect", began, None);
+            probed.examine(&connection, config).await;
             for line in connection.errors().lines() {
                 log.push(line);
             }
@@ -131,6 +120,67 @@ pub async fn probe(config: &ServerConfig, options: ServersOptions) -> Probed {
     }
     probed.log = log.lines();
     probed
+}
+
+impl Probed {
+    fn step(&mut self, name: &'static str, began: Instant, error: Option<String>) {
+        self.steps.push(ProbedStep { name, duration: began.elapsed(), error });
+    }
+
+    /// Records what a connected server offers. Only the lists that the server declares are
+    /// requested.
+    async fn examine(&mut self, connection: &Connection, config: &ServerConfig) {
+        self.introduction.clone_from(&connection.introduction);
+        self.protocol.clone_from(&connection.protocol);
+        self.instructions.clone_from(&connection.instructions);
+        let began = Instant::now();
+        let listed = connection.tools(config.timeout).await;
+        self.step(LIST_TOOLS, began, listed.as_ref().err().cloned());
+        if let Ok(listed) = listed {
+            let named = listed.named(config);
+            (self.problems, self.left_out) = (named.problems, named.left_out);
+            let declared = |(name, tool): (String, model::Tool)| Declaration {
+                name,
+                description: tool.description.map(Into::into).unwrap_or_default(),
+                parameters: serde_json::Value::Object((*tool.input_schema).clone()),
+            };
+            self.tools = named.tools.into_iter().map(declared).collect();
+        }
+        let limit = config.timeout.min(OTHER_LISTS);
+        if connection.lists.prompts {
+            let began = Instant::now();
+            let listed = connection.prompts(limit).await;
+            let prompts = self.list(LIST_PROMPTS, began, listed).into_iter();
+            let prompt = |prompt: model::Prompt| ProbedPrompt {
+                name: prompt.name,
+                description: prompt.description.unwrap_or_default(),
+            };
+            self.prompts = prompts.map(prompt).collect();
+        }
+        if connection.lists.resources {
+            let began = Instant::now();
+            let listed = connection.resources(limit).await;
+            let resources = self.list(LIST_RESOURCES, began, listed).into_iter();
+            let resource = |resource| ServerResource::new(&config.name, resource);
+            self.resources = resources.map(resource).collect();
+        }
+        let began = Instant::now();
+        let error = ping(connection, config.timeout).await.err();
+        self.step("ping", began, error);
+    }
+
+    /// Records the step of a list, and returns the usable items.
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        began: Instant,
+        listed: Result<Listed<T>, String>,
+    ) -> Vec<T> {
+        self.step(name, began, listed.as_ref().err().cloned());
+        let listed = listed.unwrap_or_default();
+        self.problems.extend(listed.problems);
+        listed.items
+    }
 }
 
 async fn ping(connection: &Connection, limit: Duration) -> Result<(), String> {

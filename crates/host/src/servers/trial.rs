@@ -1,8 +1,11 @@
 //! Connection to one server outside of a session, to report about it.
 
+use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
 
-use pollux_mcp::{Probed, ServerConfig, Unreachable};
+use futures::FutureExt as _;
+use pollux_mcp::{Probed, Sampler, ServerConfig, ServersOptions, Unreachable};
 
 use crate::setup::Setup;
 
@@ -20,13 +23,23 @@ impl Setup {
         config: &ServerConfig,
         limit: Duration,
     ) -> Result<(), Unreachable> {
-        pollux_mcp::reach(&limited(config, limit), self.servers_options(NO_SESSION)).await
+        pollux_mcp::reach(&limited(config, limit), self.trial_options()).await
     }
 
     /// Starts a server or connects to it, and reports what it offers. Each step takes at most
     /// `limit`, or the time limit of the server's entry.
     pub async fn probe_server(&self, config: &ServerConfig, limit: Duration) -> Probed {
-        pollux_mcp::probe(&limited(config, limit), self.servers_options(NO_SESSION)).await
+        pollux_mcp::probe(&limited(config, limit), self.trial_options()).await
+    }
+}
+
+impl Setup {
+    /// Returns the surroundings of a server outside of a session. The server sees the same
+    /// capabilities as in a session, because some servers offer less to a client without a model.
+    fn trial_options(&self) -> ServersOptions {
+        // Never called: no server gets the model without the permission of a user.
+        let sampler: Sampler = Arc::new(|_, _| pending().boxed());
+        ServersOptions { sampler: Some(sampler), ..self.servers_options(NO_SESSION) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Lists of a connected server, and their use in the session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::Tool;
 
@@ -9,7 +8,7 @@ use super::Server;
 use super::changes::Changes;
 use crate::connection::Connection;
 use crate::handler::ServerLists;
-use crate::listing::Listed;
+use crate::listing::{Listed, OTHER_LISTS};
 use crate::prompts::ServerPrompt;
 use crate::resources::ServerResource;
 use crate::status::{ServerChange, ServerState};
@@ -19,9 +18,6 @@ use crate::tool::ServerTool;
 const TOOLS: usize = 0;
 const PROMPTS: usize = 1;
 const RESOURCES: usize = 2;
-/// Time limit of the lists of prompts and resources. A server that does not answer these requests
-/// must not hold up its tools.
-const OTHER_LISTS: Duration = Duration::from_secs(10);
 
 impl Server {
     /// Reads lists of the server, at the same time, and passes on each one as soon as it is known.

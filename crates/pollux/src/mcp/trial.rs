@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_host::{Probed, ProbedStep, Setup};
-use pollux_protocol::Declaration;
+use pollux_host::{Probed, ProbedPrompt, ProbedStep, ServerResource, Setup};
 use pollux_protocol::plain_text::visible;
 use serde_json::{Value, json};
 
@@ -54,7 +53,15 @@ fn in_words(server: &FoundServer, probed: &Probed, called_as: &str) -> String {
     }
     if probed.steps.len() > 1 {
         lines.push(format!("Tools: {}", probed.tools.len()));
-        lines.extend(limited(&probed.tools, |tool| format!("  {}", described(tool))));
+        lines.extend(limited(&probed.tools, |tool| described(&tool.name, &tool.description)));
+    }
+    if !probed.prompts.is_empty() {
+        lines.push(format!("Prompts: {}", probed.prompts.len()));
+        lines.extend(limited(&probed.prompts, |one| described(&one.name, &one.description)));
+    }
+    if !probed.resources.is_empty() {
+        lines.push(format!("Resources: {}", probed.resources.len()));
+        lines.extend(limited(&probed.resources, |one| described(&one.uri, &one.description)));
     }
     if !probed.left_out.is_empty() {
         lines.push(format!("Left out by the settings: {}", visible(&probed.left_out.join(", "))));
@@ -89,14 +96,14 @@ fn step(step: &ProbedStep) -> String {
         None => ("✓", String::new()),
         Some(error) => ("✗", format!(": {}", visible(error))),
     };
-    format!("  {icon} {:<10} {:>6} ms{error}", step.name, step.duration.as_millis())
+    format!("  {icon} {:<14} {:>6} ms{error}", step.name, step.duration.as_millis())
 }
 
-fn described(tool: &Declaration) -> String {
-    let description = visible(tool.description.lines().next().unwrap_or_default());
+fn described(name: &str, description: &str) -> String {
+    let description = visible(description.lines().next().unwrap_or_default());
     let short: String = description.chars().take(LONGEST_DESCRIPTION).collect();
     let rest = if short.len() < description.len() { "…" } else { "" };
-    format!("{}  {short}{rest}", tool.name).trim_end().to_owned()
+    format!("  {}  {short}{rest}", visible(name)).trim_end().to_owned()
 }
 
 /// Returns the first items as lines, and how many more there are.
@@ -130,6 +137,10 @@ fn in_json(server: &FoundServer, probed: &Probed) -> Value {
             })
         })
         .collect();
+    let prompt = |one: &ProbedPrompt| json!({"name": one.name, "description": one.description});
+    let prompts: Vec<Value> = probed.prompts.iter().map(prompt).collect();
+    let resource = |one: &ServerResource| json!({"uri": one.uri, "name": one.name, "description": one.description});
+    let resources: Vec<Value> = probed.resources.iter().map(resource).collect();
     let problems = [server.problems.as_slice(), &probed.problems].concat();
     json!({
         "name": server.name,
@@ -140,6 +151,8 @@ fn in_json(server: &FoundServer, probed: &Probed) -> Value {
         "protocol": probed.protocol,
         "instructions": probed.instructions,
         "tools": tools,
+        "prompts": prompts,
+        "resources": resources,
         "left_out": probed.left_out,
         "problems": problems,
         "log": probed.log,

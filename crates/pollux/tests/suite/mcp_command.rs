@@ -8,7 +8,7 @@ use pollux_testkit::{Finished, Signal, reply, timed_test};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::mcp_server::{ScriptServer, listing, tool};
+use super::mcp_server::{ScriptServer, branch, introduction, listing, tool};
 use super::stage::{SOON, Stage, is_alive, wait_until};
 
 fn mcp(stage: &Stage, words: &[&str]) -> Finished {
@@ -366,6 +366,37 @@ fn a_test_says_what_a_server_offers() {
         (&json!(true), &json!("mcp_docs_look"))
     );
     assert_eq!(json["log"], json!(["listening"]));
+}
+
+#[test]
+fn a_test_says_which_prompts_and_resources_a_server_offers() {
+    let stage = Stage::new();
+    let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}});
+    let prompts = json!({"prompts": [{"name": "review", "description": "Reviews."}]});
+    let error = r#"*resources/list*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"disk full"}}\n' "$id";;"#;
+    let server = ScriptServer {
+        initialize: format!("echo \"$line\" > asked; {}", introduction(&capabilities, "")),
+        more: format!("{}{error}", branch("prompts/list", &prompts)),
+        ..ScriptServer::default()
+    };
+    stage.home.settings(&json!({"mcpServers": {"docs": server.entry(&stage, "server")}}));
+    let run = mcp(&stage, &["test", "docs"]);
+    // The tools can be used.
+    run.assert_code(0);
+    let text = run.stdout_text();
+    for part in [
+        "  ✓ list prompts ",
+        "  ✗ list resources ",
+        "cannot list its resources: the server refused: disk full\n",
+        "\nPrompts: 1\n  review  Reviews.\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = mcp(&stage, &["test", "docs", "--json"]).json();
+    assert_eq!(json["prompts"], json!([{"name": "review", "description": "Reviews."}]));
+    assert_eq!((&json["resources"], &json["usable"]), (&json!([]), &json!(true)));
+    let asked: Value = serde_json::from_str(&stage.home.read_project_file("asked")).unwrap();
+    assert!(asked["params"]["capabilities"]["sampling"].is_object(), "{asked}");
 }
 
 #[test]

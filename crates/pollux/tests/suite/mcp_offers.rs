@@ -301,20 +301,6 @@ fn changed_lists_are_read_again() {
 }
 
 #[test]
-fn servers_learn_about_new_folders() {
-    let stage = stage_with(|stage| {
-        let more = "*roots/list_changed*) echo \"$line\" > informed;;\n".to_owned();
-        json!({ "s": ScriptServer { more, ..ScriptServer::default() }.entry(stage, "server") })
-    });
-    fs::create_dir(stage.home.project().join("../other")).unwrap();
-    let terminal = connected(&stage);
-    terminal.send("/directory add ../other\r");
-    terminal.wait_for_text("Successfully added directories:", SOON);
-    wait_until("the server is informed", || stage.home.project().join("informed").exists());
-    leave(terminal);
-}
-
-#[test]
 fn lists_that_are_never_answered_cost_no_tools() {
     let stage = stage_with(|stage| {
         let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}});
@@ -351,6 +337,20 @@ fn changed_tools_are_reported() {
     terminal.send("go\r");
     terminal.wait_for_text("Tools updated for server: s", SOON);
     terminal.wait_for_text("Finished.", SOON);
+    leave(terminal);
+}
+
+#[test]
+fn servers_learn_about_new_folders() {
+    let stage = stage_with(|stage| {
+        let more = "*roots/list_changed*) echo \"$line\" > informed;;\n".to_owned();
+        json!({ "s": ScriptServer { more, ..ScriptServer::default() }.entry(stage, "server") })
+    });
+    fs::create_dir(stage.home.project().join("../other")).unwrap();
+    let terminal = connected(&stage);
+    terminal.send("/directory add ../other\r");
+    terminal.wait_for_text("Successfully added directories:", SOON);
+    wait_until("the server is informed", || stage.home.project().join("informed").exists());
     leave(terminal);
 }
 
