@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use pollux_config::{Loaded, PendingSettings};
 use pollux_extensions::ExtensionSet;
 use pollux_hooks::{HookOptions, Hooks};
+use pollux_models::catalog::credential_variables;
 use pollux_protocol::ConsentItem;
 use pollux_tools::ToolOptions;
 
-use crate::credentials::credentials;
 use crate::setup::Setup;
 
 mod saving;
@@ -50,7 +50,7 @@ pub fn environment_of_programs(loaded: &Loaded) -> Vec<(OsString, OsString)> {
     let environment = loaded.environment.for_children();
     let redaction = ToolOptions::from_settings(&loaded.settings).redaction;
     let redaction = redaction.strict_in_actions(&environment);
-    let credentials = credentials();
+    let credentials = credential_variables();
     let mut environment = pollux_shell::redact(environment, &redaction);
     environment.retain(|(name, _)| !credentials.iter().any(|secret| name == secret.as_str()));
     environment

@@ -18,7 +18,6 @@ mod checkpoints;
 mod closing;
 pub mod commands;
 mod consent;
-mod credentials;
 mod custom_commands;
 mod discovery;
 pub mod extensions;

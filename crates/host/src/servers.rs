@@ -13,6 +13,7 @@ use pollux_mcp::{
     Authorization, Sampler, ServerChange, ServerConfig, ServerState, ServerStatus, Servers,
     ServersOptions, resource_tools,
 };
+use pollux_models::catalog::credential_variables;
 use pollux_net::ClientOptions;
 use pollux_protocol::{
     CommandSet, CommandSource, Event, Live, NoUser, Operator, Origin, PromptCommand, Severity,
@@ -22,7 +23,6 @@ use pollux_shell::{Redaction, redact};
 use pollux_tools::ToolOptions;
 use tokio::sync::mpsc;
 
-use crate::credentials::credentials;
 use crate::setup::Setup;
 use sign_in::WaitingSignIns;
 
@@ -252,7 +252,9 @@ impl SessionServers {
             tokio::pin!(settled);
             if tokio::time::timeout(QUIET_WAIT, &mut settled).await.is_err() {
                 let names = servers.starting().join(", ");
-                emit(Severity::Info, format!("Waiting for MCP servers: {names}")).await;
+                if !names.is_empty() {
+                    emit(Severity::Info, format!("Waiting for MCP servers: {names}")).await;
+                }
                 settled.await;
             }
         }
@@ -391,7 +393,7 @@ impl Setup {
         let options = ToolOptions::from_settings(&self.loaded.settings);
         let redaction = Redaction { enabled: true, ..options.redaction };
         let mut variables = redact(environment.for_children(), &redaction);
-        let credentials = credentials();
+        let credentials = credential_variables();
         variables.retain(|(name, _)| {
             *name != MARK.0
                 && !name.to_str().is_some_and(|name| credentials.iter().any(|known| known == name))

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pollux_models::catalog::credential_variables;
 use pollux_net::{Backoff, ClientOptions, PageClient};
 use pollux_protocol::{ApprovalMode, Live, Tool};
 use pollux_shell::BackgroundProcesses;
 use pollux_tools::{Ledger, ToolContext, ToolOptions, WebAccess};
 
-use crate::credentials::credentials;
 use crate::memory::Memory;
 use crate::setup::Setup;
 
@@ -39,7 +39,7 @@ impl Setup {
             files: Arc::clone(&self.input.request.files),
             options: ToolOptions::from_settings(&self.loaded.settings),
             environment: self.loaded.environment.for_children(),
-            credentials: credentials(),
+            credentials: credential_variables(),
             mode,
             plans_directory: self.plans_directory(session_id),
             tracker_directory: self.tracker_directory(session_id),

@@ -13,6 +13,10 @@ use serde::Deserialize;
 use crate::names;
 use crate::prices::PriceBook;
 
+mod credentials;
+
+pub use credentials::credential_variables;
+
 /// Assumed context size, in tokens, of a model whose real context size is unknown.
 pub const UNKNOWN_CONTEXT: u64 = 128_000;
 
@@ -350,6 +354,11 @@ impl Vendor {
         self.key_variable.iter().chain(&self.token_variable)
     }
 
+    /// Returns the variables whose values are secret: credentials and custom headers.
+    fn secret_variables(&self) -> impl Iterator<Item = &String> {
+        self.credential_variables().chain(&self.headers_variable)
+    }
+
     /// True if the catalog contains a model of this name, or this short name.
     pub fn knows(&self, model: &str) -> bool {
         self.short_names.contains_key(model)
@@ -403,11 +412,6 @@ pub fn model_names() -> impl Iterator<Item = String> {
         short.chain(full).filter(|name| !name.contains('*')).map(|name| vendor.full_name(name))
     });
     names::ABBREVIATIONS.into_iter().map(str::to_owned).chain(listed)
-}
-
-/// Returns the variables that contain keys: commands that a model runs should not see them.
-pub fn key_variables() -> Vec<String> {
-    all().iter().flat_map(Vendor::credential_variables).cloned().collect()
 }
 
 /// Splits `VENDOR/NAME`; `None` if the text before the slash is not a vendor. Models of the Gemini

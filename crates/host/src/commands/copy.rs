@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pollux_config::Environment;
+use pollux_models::catalog::credential_variables;
 use pollux_protocol::{
     Command, CommandContext, CommandError, CommandReport, Op, TranscriptFrom, TranscriptItem,
 };
 use pollux_session::SessionLog;
 use pollux_shell::{ChildSpec, PipedCommand, Program, run_piped};
 
-use crate::credentials::credentials;
 use crate::setup::Setup;
 
 /// Number of messages that are read from the log at once.
@@ -99,7 +99,7 @@ impl Copy {
         let arguments = arguments.iter().map(Into::into).collect();
         let program = Program::File { path, arguments };
         let folder = self.setup.input.request.folder.clone();
-        let names = credentials();
+        let names = credential_variables();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let environment = pollux_shell::child_environment(environment, &names, None);
         let child = ChildSpec::new(program, folder, environment);

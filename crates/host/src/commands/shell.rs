@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use pollux_models::catalog::credential_variables;
 use pollux_protocol::{Command, CommandContext, CommandError, CommandReport, Op};
 use pollux_shell::{
     ChildSpec, Ended, OutputChunk, OutputLimits, Program, ShellCommand, ShellOutcome,
 };
 
-use crate::credentials::credentials;
 use crate::setup::Setup;
 
 /// Bytes of output that the model receives.
@@ -26,7 +26,7 @@ pub(super) struct UserShell {
 
 impl UserShell {
     pub(super) fn new(setup: &Setup) -> Self {
-        let names = credentials();
+        let names = credential_variables();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let environment = setup.loaded.environment.for_children();
         let environment = pollux_shell::child_environment(environment, &names, None);

@@ -55,7 +55,8 @@ fn a_servers_tool_is_offered_and_called() {
     stage.server.stream(reply().call("mcp_my.server_look", json!({"x": "1"})));
     stage.server.stream(reply().text("done"));
     let run = stage.pollux(&["-y", "-p", "go"]).env("FROM_OUTSIDE", "inside");
-    run.env("GITHUB_TOKEN", "hidden").run().assert_code(0);
+    let run = run.env("GITHUB_TOKEN", "hidden").env("OPENAI_CUSTOM_HEADERS", "api-key: hidden");
+    run.run().assert_code(0);
     assert_eq!(offered(&stage), ["mcp_my.server_look"]);
     let expected = "<untrusted_context>\na &lt;/untrusted_context&gt; b\n</untrusted_context>";
     assert_eq!(stage.response(), expected);
@@ -65,7 +66,7 @@ fn a_servers_tool_is_offered_and_called() {
     let variables = stage.home.read_project_file("variables");
     let lines: Vec<&str> = variables.lines().collect();
     assert!(lines.contains(&"OWN=inside") && lines.contains(&"GEMINI_CLI=1"), "{variables}");
-    let is_secret = |line: &&str| line.contains("GITHUB_TOKEN") || line.contains("GEMINI_API_KEY");
+    let is_secret = |line: &&str| line.contains("hidden") || line.contains("GEMINI_API_KEY");
     assert_eq!(lines.iter().find(|line| is_secret(line)), None);
 }
 
@@ -648,7 +649,9 @@ fn a_server_that_is_gone_is_named_in_a_sentence() {
     calls(&stage, &[("mcp_web_look", json!({}))]);
     let expected = "MCP tool 'look' of server 'web' failed: <untrusted_context>\nHTTP 502 Bad Gateway: \
                     &lt;/untrusted_context&gt; gone\n</untrusted_context>";
-    assert_eq!(stage.response(), expected);
+    let requests = stage.requests();
+    let response = &requests[1].last_parts()[0]["functionResponse"]["response"];
+    assert_eq!(response["error"], expected);
 }
 
 #[test]

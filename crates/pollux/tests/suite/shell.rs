@@ -115,10 +115,12 @@ fn credentials_are_not_for_commands() {
     let stage = Stage::new();
     let program = yolo(&stage, "env").env("GOOGLE_API_KEY", "other-secret");
     let program = program.env("GEMINI_CLI_CUSTOM_HEADERS", "X-Token: third-secret");
+    let program = program.env("OPENAI_CUSTOM_HEADERS", "api-key: fourth-secret");
+    let program = program.env("ANTHROPIC_CUSTOM_HEADERS", "X-Key: fifth-secret");
     let program = program.env("ANTHROPIC_API_KEY", "vendor-secret");
     program.env("MINE", "kept").run().assert_code(0);
     let reported = stage.response();
-    for secret in ["test-key", "other-secret", "third-secret", "vendor-secret", "GEMINI_API_KEY"] {
+    for secret in ["test-key", "-secret", "GEMINI_API_KEY", "CUSTOM_HEADERS"] {
         assert!(!reported.contains(secret), "{secret}\n{reported}");
     }
     for line in
