@@ -92,7 +92,8 @@ pub(crate) fn token_command<'a>(vendor: &Vendor, context: &'a SignInContext) -> 
 }
 
 /// Checks that credentials are not sent over the internet without encryption. Keys may be sent to
-/// private networks, where gateways and model servers often have no certificate.
+/// private networks, where gateways and model servers often have no certificate. Any custom header
+/// counts as a key.
 ///
 /// # Errors
 /// [`ModelErrorKind::Config`].
@@ -110,8 +111,9 @@ pub(crate) fn check_address(
         SignIn::Vertex => crate::vertex::express_key(environment).is_none(),
         SignIn::CodeAssist => true,
     };
-    let sends_key =
-        used_variable(vendor, environment).is_some() || token_command(vendor, context).is_some();
+    let sends_key = used_variable(vendor, environment).is_some()
+        || token_command(vendor, context).is_some()
+        || !custom_headers(vendor, environment).is_empty();
     if !sends_token && (!sends_key || endpoint.is_private()) {
         return Ok(());
     }

@@ -137,10 +137,16 @@ async fn what_is_missing_or_wrong_is_named() {
 #[test]
 fn credentials_are_not_sent_over_the_internet_without_encryption() {
     let key = ("OPENAI_API_KEY", "k");
+    let header = ("OPENAI_CUSTOM_HEADERS", "api-key: k");
+    let anthropic = ("ANTHROPIC_CUSTOM_HEADERS", "api-key: k");
     for (id, variables, is_allowed) in [
         ("openai", &[key, ("OPENAI_BASE_URL", "http://gateway.example/v1")][..], false),
         ("openai", &[key, ("OPENAI_BASE_URL", "http://8.8.8.8/v1")], false),
         ("openai", &[("OPENAI_BASE_URL", "http://gateway.example/v1")], true),
+        ("openai", &[header, ("OPENAI_BASE_URL", "http://gateway.example/v1")], false),
+        ("openai", &[header, ("OPENAI_BASE_URL", "https://gateway.example/v1")], true),
+        ("openai", &[header, ("OPENAI_BASE_URL", "http://litellm:4000")], true),
+        ("anthropic", &[anthropic, ("ANTHROPIC_BASE_URL", "http://gateway.example")], false),
         ("openai", &[key, ("OPENAI_BASE_URL", "http://192.168.1.5:8080/v1")], true),
         ("openai", &[key, ("OPENAI_BASE_URL", "http://litellm:4000")], true),
         ("gemini", &[KEY, ("GOOGLE_GEMINI_BASE_URL", "http://gateway.example")], false),
