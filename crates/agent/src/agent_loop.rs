@@ -344,7 +344,7 @@ impl AgentLoop {
         self.wait_for_tools(run.cancel).await;
         let mut requested = self.requested_model.get();
         self.route(run).await;
-        let mut choice = self.choose().await?;
+        let mut choice = self.choose(run.cancel).await?;
         let (mut turn, mut is_continued) = (0, false);
         loop {
             if run.cancel.is_cancelled() {
@@ -352,7 +352,7 @@ impl AgentLoop {
             }
             if self.asks_for_another(&mut requested) {
                 self.routed = None;
-                choice = self.choose().await?;
+                choice = self.choose(run.cancel).await?;
             }
             turn += 1;
             self.begin_turn(turn)?;

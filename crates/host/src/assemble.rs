@@ -13,8 +13,8 @@ use pollux_config::Environment;
 use pollux_hooks::Hooks;
 use pollux_mcp::Sampler;
 use pollux_protocol::{
-    AgentHandle, BackgroundCommand, CommandSet, History, HookEvent, Live, ModelRole, Models,
-    NoUser, Observer, Op, Operator, SessionStart, SideModels as _, Tuning,
+    AgentHandle, BackgroundCommand, CommandSet, History, HookEvent, Live, ModelError, ModelRole,
+    Models, NoUser, Observer, Op, Operator, SessionStart, SideModels as _, Tuning,
 };
 use pollux_session::{SessionLog, Statistics};
 use pollux_telemetry::Telemetry;
@@ -325,7 +325,9 @@ fn sampler(
     Arc::new(move |request, cancel| {
         let (models, requested) = (models(), requested.get());
         Box::pin(async move {
-            let choice = models.select(&requested).await?;
+            let selecting = models.select(&requested);
+            let selected = cancel.run_until_cancelled(selecting).await;
+            let choice = selected.unwrap_or_else(|| Err(ModelError::cancelled()))?;
             let chunk = choice.model.generate(request, cancel).await?;
             Ok((choice.name, chunk))
         })

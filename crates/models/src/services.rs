@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use pollux_protocol::{
     Abilities, CancellationToken, ModelError, ModelErrorKind, ModelListing, Prices as _,
@@ -19,6 +20,9 @@ use crate::prices::{LOCAL, PriceBook};
 use crate::route::Route;
 use crate::wiring::Wiring;
 use crate::{anthropic, gemini, openai, vertex};
+
+/// Maximum time for all attempts to get a service's list of models.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
 
 /// Function that creates a client of a dialect.
 type Open = fn(Connection) -> Arc<dyn DialectClient>;
@@ -84,7 +88,7 @@ impl Services {
                 if let Some(name) = name.as_deref().or(asked.map(str::trim)) {
                     client.model(name, alias.as_deref())
                 } else {
-                    let name = client.default_model(&CancellationToken::new()).await?;
+                    let name = default_model(vendor, &*client).await?;
                     let built = client.model(&name, alias.as_deref())?;
                     Ok(BuiltModel { is_first_listed: !route.is_geminis(), ..built })
                 }
@@ -228,6 +232,25 @@ impl Services {
             server,
         })
     }
+}
+
+/// Returns the name of the model that is used when no model is named. Dropping the future cancels
+/// the request.
+async fn default_model(vendor: &Vendor, client: &dyn DialectClient) -> Result<String, ModelError> {
+    let cancel = CancellationToken::new();
+    let asking = client.default_model(&cancel);
+    tokio::time::timeout(LIST_LIMIT, asking).await.unwrap_or_else(|_elapsed| {
+        let variable = vendor.model_variable.as_deref();
+        let variable = variable.map(|variable| format!(", or set {variable}"));
+        let message = format!(
+            "{} did not send its list of models within {} s (GET /models). Name a model with --model {}/NAME{}.",
+            vendor.name,
+            LIST_LIMIT.as_secs(),
+            vendor.id,
+            variable.unwrap_or_default()
+        );
+        Err(ModelError::new(ModelErrorKind::Network, message))
+    })
 }
 
 /// Returns the models of a vendor that its entry or the price table names.

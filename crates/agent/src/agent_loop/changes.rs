@@ -77,7 +77,11 @@ impl AgentLoop {
     }
 
     async fn compress_asked(&mut self, id: &str, cancel: &CancellationToken) -> Result<(), End> {
-        let choice = self.services.models.select(&self.select_context()).await;
+        let context = self.select_context();
+        let selecting = self.services.models.select(&context);
+        let Some(choice) = cancel.run_until_cancelled(selecting).await else {
+            return Err(PromptOutcome::Cancelled.into());
+        };
         let choice = choice.map_err(PromptOutcome::Failed)?;
         self.own_side_calls(id, self.side_models.owner().instruction.clone());
         self.compress(Cause::Asked, &choice, id, cancel).await.map(drop)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pollux_protocol::{
-    Choice, Event, Measurement, ModelError, ModelErrorKind, PromptOutcome, Question,
-    QuestionChoice, QuestionOutcome, QuestionSubject, SelectContext, Severity,
+    CancellationToken, Choice, Event, Measurement, ModelError, ModelErrorKind, PromptOutcome,
+    Question, QuestionChoice, QuestionOutcome, QuestionSubject, SelectContext, Severity,
 };
 
 use super::{AgentLoop, End};
@@ -42,19 +42,14 @@ impl AgentLoop {
         self.routed = routing.decide(self.conversation.entries(), run).await;
     }
 
-    /// Selects the model, and reports it if it differs from the previous one.
-    pub(super) async fn choose(&mut self) -> Result<Choice, End> {
+    /// Selects the model, and reports it if it differs from the previous one. The list of a
+    /// service may be requested for that, which `cancel` ends.
+    pub(super) async fn choose(&mut self, cancel: &CancellationToken) -> Result<Choice, End> {
         let started = Instant::now();
         let context = self.select_context();
-        let mut chosen = self.services.models.select(&context).await;
-        if let (Ok(choice), Some(Routed { reason, .. })) = (&mut chosen, self.routed) {
-            reason.clone_into(&mut choice.reason);
-        }
-        if let Ok(choice) = &mut chosen {
-            let models = self.services.models.as_ref();
-            let other = self.services.fallback.replacement(models, &context, choice).await;
-            *choice = other.unwrap_or_else(|| choice.clone());
-        }
+        let Some(chosen) = cancel.run_until_cancelled(self.selected(&context)).await else {
+            return Err(PromptOutcome::Cancelled.into());
+        };
         let (model, source) = match &chosen {
             Ok(choice) => (choice.name.clone(), choice.reason.clone()),
             Err(_) => (context.requested.clone(), "router-exception".to_owned()),
@@ -71,6 +66,17 @@ impl AgentLoop {
         let choice = chosen.map_err(PromptOutcome::Failed)?;
         self.report_model(&choice).await;
         Ok(choice)
+    }
+
+    /// Returns the requested model, or its replacement.
+    async fn selected(&self, context: &SelectContext) -> Result<Choice, ModelError> {
+        let models = self.services.models.as_ref();
+        let mut choice = models.select(context).await?;
+        if let Some(Routed { reason, .. }) = self.routed {
+            reason.clone_into(&mut choice.reason);
+        }
+        let other = self.services.fallback.replacement(models, context, &choice).await;
+        Ok(other.unwrap_or(choice))
     }
 
     /// Reports the model that answers from now on, if it is another one.
@@ -112,7 +118,10 @@ impl AgentLoop {
             return Ok(None);
         }
         tried.push(key);
-        let other = self.next_model(choice, error, tried).await;
+        let searching = self.next_model(choice, error, tried);
+        let Some(other) = run.cancel.run_until_cancelled(searching).await else {
+            return Err(PromptOutcome::Cancelled.into());
+        };
         let decision = if fallback.mode() == FallbackMode::Chain {
             Decision::ForPrompt
         } else {

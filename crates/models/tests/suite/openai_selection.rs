@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use pollux_models::{ModelsOptions, ReplaySource, assemble};
 use pollux_protocol::{FIRST_LISTED, ModelError, ModelErrorKind, PromptFamily, SelectContext};
 use pollux_testkit::{ModelServer, reply};
@@ -48,6 +50,23 @@ async fn without_a_name_the_variable_or_the_servers_first_is_taken() {
         server.url().trim_start_matches("http://")
     );
     assert_eq!((error.kind, error.message), (ModelErrorKind::NotFound, expected));
+}
+
+#[tokio::test]
+async fn a_list_of_models_that_never_comes_ends_the_search() {
+    let server = ModelServer::start();
+    script(&server, "/v1/models", vec![reply().never_answer()]);
+    let models = assemble(&openai_options(&server, &[])).unwrap();
+    let context = SelectContext { requested: "auto".to_owned(), ..SelectContext::default() };
+    let selecting = tokio::spawn(async move { models.select(&context).await.err() });
+    while server.requests().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::pause();
+    let error = selecting.await.unwrap().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert!(error.message.contains("within 30 s (GET /models)"), "{error}");
+    assert!(error.message.contains("--model openai/NAME, or set OPENAI_MODEL"), "{error}");
 }
 
 #[tokio::test]

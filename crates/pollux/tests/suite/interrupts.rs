@@ -85,6 +85,27 @@ fn a_signal_ends_the_wait_for_a_server_that_never_answers() {
 }
 
 #[test]
+fn a_signal_and_the_time_limit_end_the_search_for_the_default_model() {
+    for (key, address) in
+        [("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")]
+    {
+        let stage = Stage::new();
+        stage.server.route("/v1/models", |_| reply().never_answer());
+        let program = |flags: &[&str]| {
+            let program = stage.alone().args(flags).args(["-o", "json", "-p", "go"]);
+            let program = program.env_remove("GEMINI_API_KEY").env(key, "k");
+            program.env(address, format!("{}/v1", stage.server.url()))
+        };
+        let running = program(&[]).spawn();
+        stage.server.wait_for_requests(1, SOON);
+        assert_cancelled("json", &end_by(running, Signal::INT), 130);
+        assert!(stage.server.wait_for_abort(SOON).is_some(), "the socket is closed");
+        let run = program(&["--timeout", "1"]).run();
+        run.assert_code(57);
+    }
+}
+
+#[test]
 fn a_signal_ends_a_wait_for_the_next_attempt() {
     for format in FORMATS {
         let stage = Stage::with([errors::per_minute_quota()]);
