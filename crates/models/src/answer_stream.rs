@@ -74,8 +74,11 @@ pub(crate) fn chunks(
     answer: impl Assembly,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
+    let secrets = response.secrets().clone();
     let response = Some(response);
-    Stream { response, events: None, rest: None, answer, retry_fetch_errors }.into_chunks()
+    let stream = Stream { response, events: None, rest: None, answer, retry_fetch_errors };
+    let chunks = stream.into_chunks();
+    chunks.map_err(move |error| failure::without_secrets(error, &secrets)).boxed()
 }
 
 /// Returns a streamed response in one piece. Requests for whole responses are streamed too:

@@ -45,7 +45,7 @@ impl Endpoint {
                 None => (name.as_str(), value.as_str()),
             };
             if let (Ok(name), false) = (HeaderName::try_from(name), value.is_empty()) {
-                headers.insert(name, secret(source, value.trim())?);
+                headers.insert(name, header_value(source, value.trim())?);
             }
         }
         // Headers set by the user take precedence.
@@ -154,19 +154,24 @@ pub(crate) fn custom_headers(vendor: &Vendor, environment: &Environment) -> Head
     parse_headers(text.unwrap_or_default())
 }
 
-/// Returns a header value that is never shown. `source` is the variable that contains it.
+/// Returns a header value that is never shown, and removed from the messages of the service.
+/// `source` is the variable that contains it.
 ///
 /// # Errors
 /// [`ModelErrorKind::Auth`] for a value that is not valid in a header.
 pub(crate) fn secret(source: &str, value: &str) -> Result<HeaderValue, ModelError> {
-    let mut value = HeaderValue::from_str(value).map_err(|_| {
+    let mut value = header_value(source, value)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn header_value(source: &str, value: &str) -> Result<HeaderValue, ModelError> {
+    HeaderValue::from_str(value).map_err(|_| {
         let message = format!(
             "{source} contains characters that are not allowed in a header (such as a line break). Set it again."
         );
         ModelError::new(ModelErrorKind::Auth, message)
-    })?;
-    value.set_sensitive(true);
-    Ok(value)
+    })
 }
 
 fn parse_base(text: &str) -> Result<Url, ModelError> {
@@ -197,9 +202,11 @@ fn parse_headers(text: &str) -> HeaderMap {
         let Some((name, value)) = pair.split_once(':') else { continue };
         let name = HeaderName::from_bytes(name.trim().as_bytes());
         let value = HeaderValue::from_str(value.trim());
-        if let (Ok(name), Ok(value)) = (name, value)
+        if let (Ok(name), Ok(mut value)) = (name, value)
             && ![CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION].contains(&name)
         {
+            // Many are keys of gateways.
+            value.set_sensitive(true);
             headers.insert(name, value);
         }
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use pollux_net::{
     Authoriser, Backoff, Error, HttpClient, HttpRequest, Response, Retry, RetryAdvice, retry,
 };
@@ -70,11 +69,22 @@ impl Exchange {
         self.attempts(&call, |request| self.send(request, call.cancel)).await
     }
 
-    /// Sends a request; returns the whole response body.
-    pub(crate) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
-        let attempt =
-            |request| async { self.send(request, call.cancel).await?.bytes(ANSWER_LIMIT).await };
-        self.attempts(&call, attempt).await
+    /// Sends a request; returns what `read` makes of the whole response body.
+    ///
+    /// # Errors
+    /// The errors of the request and of `read`, without the secrets of the request.
+    pub(crate) async fn ask<T>(
+        &self,
+        call: Call<'_>,
+        read: impl FnOnce(&[u8]) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
+        let attempt = |request| async {
+            let response = self.send(request, call.cancel).await?;
+            let secrets = response.secrets().clone();
+            Ok::<_, Error>((response.bytes(ANSWER_LIMIT).await?, secrets))
+        };
+        let (body, secrets) = self.attempts(&call, attempt).await?;
+        read(&body).map_err(|error| failure::without_secrets(error, &secrets))
     }
 
     async fn send(

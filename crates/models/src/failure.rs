@@ -1,7 +1,7 @@
 //! Conversion of network errors to errors for the caller, with a message and a remedy.
 
 use pollux_net::{
-    Error, RetryAdvice, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
+    Error, RetryAdvice, Secrets, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
     retry::retry_after,
 };
 use pollux_protocol::plain_text::for_terminal;
@@ -114,6 +114,17 @@ pub(crate) fn in_stream(error: &Error, retry_fetch_errors: bool) -> ModelError {
 pub(crate) fn in_payload(reader: &dyn RefusalReader, refusal: Refusal) -> ModelError {
     let retryable = matches!(refusal.advice(), RetryAdvice::Retry { .. });
     ModelError { retryable, ..refused(reader, refusal, "") }
+}
+
+/// Returns an error without the secrets of its request: some services repeat a key that they
+/// refuse. Error responses have none since they were received.
+pub(crate) fn without_secrets(mut error: ModelError, secrets: &Secrets) -> ModelError {
+    secrets.remove_from(&mut error.message);
+    if let Some(VendorRefusal { code, message, .. }) = &mut error.refusal {
+        secrets.remove_from(message);
+        code.iter_mut().for_each(|code| secrets.remove_from(code));
+    }
+    error
 }
 
 /// Returns the error for a service that was not reached, or did not respond like a service.

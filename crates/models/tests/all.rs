@@ -17,5 +17,6 @@ mod suite {
     mod openai_selection;
     mod requests;
     mod responses;
+    mod secrets;
     mod streaming;
 }

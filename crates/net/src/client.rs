@@ -27,6 +27,7 @@ mod record;
 mod request;
 mod response;
 mod reuse;
+mod secrets;
 mod trace;
 
 pub use certificates::{ClientCertificate, install_crypto_provider};
@@ -36,6 +37,7 @@ pub use proxy::NoProxy;
 pub use record::WireRecorder;
 pub use request::HttpRequest;
 pub use response::Response;
+pub use secrets::Secrets;
 pub use trace::RequestTrace;
 
 use certificates::{Roots, tls_config};
@@ -210,6 +212,7 @@ impl HttpClient {
             certificate_notes: built.certificate_notes.clone(),
             connect_timeout: self.shared.options.connect_timeout,
             host,
+            secrets: Secrets::of(request),
         };
         let client = built.client.as_ref().map_err(|cause| exchange.no_certificates(cause))?;
         let trace = self.shared.options.trace.as_ref();

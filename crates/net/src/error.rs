@@ -172,7 +172,8 @@ pub struct StatusError {
     pub status: StatusCode,
     /// Headers of the response.
     pub headers: HeaderMap,
-    /// Beginning of the response body, at most [`STATUS_BODY_LIMIT`] bytes.
+    /// Beginning of the response body, at most [`STATUS_BODY_LIMIT`] bytes, without the secrets of
+    /// the request: services repeat a key that they refuse.
     pub body: Bytes,
 }
 

@@ -30,7 +30,7 @@ pub mod sse;
 pub use authoriser::{Authoriser, FixedCredentials, Renewal};
 pub use client::{
     ClientCertificate, ClientOptions, EventStream, HttpClient, HttpRequest, NoProxy, RequestTrace,
-    Response, WireRecorder, install_crypto_provider,
+    Response, Secrets, WireRecorder, install_crypto_provider,
 };
 pub use credentials::{
     CredentialError, CredentialFormat, CredentialStore, RefreshLock, SecretStore,

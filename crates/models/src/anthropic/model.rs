@@ -208,15 +208,15 @@ impl Model for MessagesModel {
                 let call = self.service.messages(form, &self.name, body, on_retry, &cancel);
                 let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
                 let exchange = &self.service.connection.exchange;
-                match exchange.ask(call).await {
-                    Ok(body) => return Answer::new(self.reading(&encoded)).take_whole(&body),
+                let mut answer = Answer::new(self.reading(&encoded));
+                match exchange.ask(call, |body| answer.take_whole(body)).await {
                     Err(error)
                         if concessions < MAX_CONCESSIONS
                             && self.concede(&error, &encoded.tools) =>
                     {
                         concessions += 1;
                     }
-                    Err(error) => return Err(error),
+                    outcome => return outcome,
                 }
             }
         };

@@ -99,8 +99,9 @@ async fn ask(
     server: &ModelServer,
     authoriser: Arc<Expiring>,
     cancel: &CancellationToken,
-) -> Result<Bytes, ModelError> {
-    exchange(authoriser).ask(call(&format!("{}/x", server.url()), cancel)).await
+) -> Result<Vec<u8>, ModelError> {
+    let url = format!("{}/x", server.url());
+    exchange(authoriser).ask(call(&url, cancel), |body| Ok(body.to_vec())).await
 }
 
 #[test]
@@ -134,7 +135,7 @@ async fn an_answer_counts_as_reached() {
     let (server, cancel) = (server("token 0", 401), CancellationToken::new());
     let exchange = exchange(Arc::default());
     let url = format!("{}/x", server.url());
-    exchange.ask(call(&url, &cancel)).await.unwrap();
+    exchange.ask(call(&url, &cancel), |_| Ok(())).await.unwrap();
     let gone = Error::Dns { host: "h:1".to_owned(), cause: String::new(), temporary: true };
     let advice = exchange.advice(&Plain, &gone);
     assert_eq!(advice, RetryAdvice::Retry { after: None });

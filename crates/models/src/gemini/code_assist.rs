@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
@@ -105,8 +106,8 @@ impl CodeAssist {
         cancel: &CancellationToken,
     ) -> Result<Option<String>, ModelError> {
         let body = self.with_metadata(Map::new(), true);
-        let loaded = match ask(service, ":loadCodeAssist", Some(body), cancel).await {
-            Ok(answer) => decode::<Loaded>(&answer)?,
+        let loaded: Loaded = match ask(service, ":loadCodeAssist", Some(body), cancel).await {
+            Ok(loaded) => loaded,
             // A perimeter of the company forbids the question, but not the use of the service.
             Err(error) if is_perimeter(&error) && self.own.is_some() => {
                 return Ok(self.own.clone());
@@ -122,8 +123,7 @@ impl CodeAssist {
         let mut fields = Map::new();
         fields.insert("tierId".to_owned(), json!(tier));
         let body = self.with_metadata(fields, tier != FREE);
-        let answer = ask(service, ":onboardUser", Some(body), cancel).await?;
-        let mut operation: Operation = decode(&answer)?;
+        let mut operation: Operation = ask(service, ":onboardUser", Some(body), cancel).await?;
         for _ in 0..MOST_POLLS {
             if operation.done {
                 break;
@@ -133,7 +133,7 @@ impl CodeAssist {
             if cancel.run_until_cancelled(tokio::time::sleep(POLL)).await.is_none() {
                 return Err(ModelError::cancelled());
             }
-            operation = decode(&ask(service, &name, None, cancel).await?)?;
+            operation = ask(service, &name, None, cancel).await?;
         }
         if !operation.done {
             return Err(broken("did not finish setting up the account"));
@@ -180,12 +180,12 @@ impl CodeAssist {
 }
 
 /// Sends a request that sets up the service: a POST with a body, otherwise a GET.
-async fn ask(
+async fn ask<T: DeserializeOwned>(
     service: &Service,
     path: &str,
     body: Option<Bytes>,
     cancel: &CancellationToken,
-) -> Result<Bytes, ModelError> {
+) -> Result<T, ModelError> {
     let method = if body.is_some() { http::Method::POST } else { http::Method::GET };
     let body = body.into_iter().collect();
     let request = service.connection.endpoint.request(method, path, body);
@@ -197,7 +197,7 @@ async fn ask(
         on_retry: None,
         cancel,
     };
-    service.connection.exchange.ask(call).await
+    service.connection.exchange.ask(call, |body| decode(body)).await
 }
 
 /// True for a name that can be part of an address.

@@ -71,8 +71,8 @@ pub(super) async fn embed(
             cancel,
         });
         let call = call.await?;
-        let json = service.connection.exchange.ask(call).await?;
-        let answer: WireAnswer = exchange::decode(&json)?;
+        let read = |body: &[u8]| exchange::decode::<WireAnswer>(body);
+        let answer = service.connection.exchange.ask(call, read).await?;
         vectors.extend(checked(answer, batch.len())?);
     }
     Ok(vectors)

@@ -156,8 +156,8 @@ impl Model for GeminiModel {
         let Encoded { body, names } = encoded;
         let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
         let call = call.await?;
-        let body = self.service.connection.exchange.ask(call).await?;
-        Ok(names.restored(decode_body(&body, &self.service.refusals)?))
+        let read = |body: &[u8]| decode_body(body, &self.service.refusals);
+        Ok(names.restored(self.service.connection.exchange.ask(call, read).await?))
     }
 
     async fn generate_json(
@@ -173,10 +173,8 @@ impl Model for GeminiModel {
             let call = self.call(method, &settings, body.clone(), &request, &cancel);
             async move {
                 let call = call.await?.at_most(JSON_ATTEMPTS);
-                decode_body(
-                    &self.service.connection.exchange.ask(call).await?,
-                    &self.service.refusals,
-                )
+                let read = |body: &[u8]| decode_body(body, &self.service.refusals);
+                self.service.connection.exchange.ask(call, read).await
             }
         };
         json_answer::ask(max_attempts, self.service.connection.content, &cancel, ask).await
@@ -192,8 +190,7 @@ impl Model for GeminiModel {
         let body = body.map_err(|error| not_encoded(&error))?;
         let call = self.call(Method::CountTokens, &settings, body, &request, &cancel);
         let call = call.await?;
-        let answer = self.service.connection.exchange.ask(call).await?;
-        decode_total(&answer)
+        self.service.connection.exchange.ask(call, decode_total).await
     }
 
     async fn embed(

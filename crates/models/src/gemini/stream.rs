@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use pollux_net::{Error, EventStream, Response, SseError};
 use pollux_protocol::{ChunkStream, Citation, FinishReason, ModelError, ResponseChunk, Usage};
 use serde::Deserialize;
@@ -70,7 +70,7 @@ pub(super) fn chunks(
     refusals: Arc<GoogleRefusals>,
     retry_fetch_errors: bool,
 ) -> ChunkStream {
-    let reader = Arc::clone(&refusals);
+    let (reader, secrets) = (Arc::clone(&refusals), response.secrets().clone());
     let begun = async move {
         match response.chunk().await {
             Ok(Some(first)) if is_web_page(&first) => Err(failure::web_page(&*reader)),
@@ -86,7 +86,8 @@ pub(super) fn chunks(
         Ok((events, json)) => of_events(events, json, Arc::clone(&refusals), retry_fetch_errors),
         Err(error) => stream::iter([Err(error)]).boxed(),
     };
-    stream::once(begun).flat_map(chunks).boxed()
+    let chunks = stream::once(begun).flat_map(chunks);
+    chunks.map_err(move |error| failure::without_secrets(error, &secrets)).boxed()
 }
 
 /// Returns what a body is that begins like JSON: the service ignores the request to stream, or

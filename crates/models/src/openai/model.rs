@@ -261,7 +261,7 @@ impl Model for ChatModel {
             let call = self.service.ask_model(PATH, &self.name, body, on_retry, &cancel);
             let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
             let mut answer = Answer::new(reading.clone());
-            async move { answer.take_whole(&self.service.ask(call).await?) }
+            async move { self.service.ask(call, |body| answer.take_whole(body)).await }
         };
         let content = self.service.connection.content;
         Box::pin(json_answer::ask(max_attempts, content, &cancel, ask)).await

@@ -87,9 +87,13 @@ impl Service {
         self.connection.exchange.open(call).await.map_err(sharpened)
     }
 
-    /// Sends a call; returns the whole body.
-    pub(super) async fn ask(&self, call: Call<'_>) -> Result<Bytes, ModelError> {
-        self.connection.exchange.ask(call).await.map_err(sharpened)
+    /// Sends a call; returns what `read` makes of the whole body.
+    pub(super) async fn ask<T>(
+        &self,
+        call: Call<'_>,
+        read: impl FnOnce(&[u8]) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
+        self.connection.exchange.ask(call, read).await.map_err(sharpened)
     }
 
     /// Returns the first model in the service's list that is for conversations.
@@ -124,8 +128,9 @@ impl Service {
             let body = json!({"model": model, "input": batch, "encoding_format": "float"});
             let body = vec![Bytes::from(body.to_string())];
             let call = self.call(http::Method::POST, "embeddings", body, model, cancel);
-            let answer = self.connection.exchange.ask(call).await?;
-            vectors.extend(ordered(exchange::decode(&answer)?, batch.len())?);
+            let read = |body: &[u8]| exchange::decode(body);
+            let answer = self.connection.exchange.ask(call, read).await?;
+            vectors.extend(ordered(answer, batch.len())?);
         }
         Ok(vectors)
     }
@@ -156,8 +161,9 @@ pub(crate) async fn first_model(
     refusals: &Refusals,
     call: Call<'_>,
 ) -> Result<String, ModelError> {
-    let list = match connection.exchange.ask(call.at_most(LIST_ATTEMPTS)).await {
-        Ok(answer) => exchange::decode(&answer).unwrap_or_default(),
+    let read = |body: &[u8]| Ok(exchange::decode(body).unwrap_or_default());
+    let list = match connection.exchange.ask(call.at_most(LIST_ATTEMPTS), read).await {
+        Ok(list) => list,
         Err(error) if matches!(error.status(), Some(404 | 405 | 501)) => WireList::default(),
         Err(error) => return Err(error),
     };

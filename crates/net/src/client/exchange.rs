@@ -6,6 +6,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use super::pinned::is_about_issuer;
+use super::secrets::Secrets;
 use crate::error::{Error, TimeoutPhase};
 use crate::public::NoPublicAddress;
 
@@ -26,6 +27,8 @@ pub(super) struct Exchange {
     pub(super) certificate_notes: Vec<String>,
     /// Time limit for connecting.
     pub(super) connect_timeout: std::time::Duration,
+    /// Secrets of the request, which do not belong in messages.
+    pub(super) secrets: Secrets,
 }
 
 impl Exchange {

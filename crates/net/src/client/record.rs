@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::request::HttpRequest;
+use super::secrets::{Secrets, is_public_parameter};
 use crate::error::Error;
 
 /// Maximum number of recorded bytes of one body. The rest is left out.
@@ -39,9 +40,6 @@ const FULL: &str = "full.txt";
 
 /// Text in place of a value that is left out.
 const REMOVED: &str = "(removed)";
-
-/// Minimum length of a value that is overwritten in bodies. Shorter ones occur by chance.
-const MIN_SECRET: usize = 8;
 
 /// Headers that are written with their values, of requests and of responses.
 const KEPT_HEADERS: [HeaderName; 10] = [
@@ -72,9 +70,6 @@ const KEPT_VENDOR_HEADERS: [&str; 9] = [
 
 /// Beginnings of the names of more such headers.
 const KEPT_PREFIXES: [&str; 2] = ["anthropic-ratelimit-", "x-ratelimit-"];
-
-/// Query parameters that are written with their values.
-const KEPT_PARAMETERS: [&str; 2] = ["alt", "api-version"];
 
 /// Number of requests that this process has recorded. Several sessions can share a folder.
 static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -134,7 +129,7 @@ pub(super) struct RecordedExchange {
     folder: PathBuf,
     started: Instant,
     /// Values that must not be written.
-    secrets: Vec<Vec<u8>>,
+    secrets: Secrets,
     body: Option<MaskedFile>,
     /// Times of the pieces of the body; `None` after the end.
     pieces: Option<Spool>,
@@ -147,7 +142,7 @@ impl RecordedExchange {
         request: &HttpRequest,
         now: Timestamp,
     ) -> Result<Self, pollux_fs::Error> {
-        let mut secrets = Vec::new();
+        let mut secrets = Secrets::default();
         let is_json = has_json(&request.headers);
         let description = json!({
             "method": request.method.as_str(),
@@ -246,7 +241,7 @@ impl WireRecorder {
 #[derive(Debug)]
 struct MaskedFile {
     file: Spool,
-    secrets: Vec<Vec<u8>>,
+    secrets: Secrets,
     /// Bytes that are not written yet, because they may be the beginning of a secret.
     pending: Vec<u8>,
     /// Number of bytes of [`BODY_LIMIT`] that are left.
@@ -254,7 +249,7 @@ struct MaskedFile {
 }
 
 impl MaskedFile {
-    fn create(path: &Path, secrets: Vec<Vec<u8>>) -> Result<Self, pollux_fs::Error> {
+    fn create(path: &Path, secrets: Secrets) -> Result<Self, pollux_fs::Error> {
         let file = Spool::create(path)?;
         Ok(Self { file, secrets, pending: Vec::new(), room: BODY_LIMIT })
     }
@@ -263,11 +258,9 @@ impl MaskedFile {
         let taken = usize::try_from(self.room).unwrap_or(usize::MAX).min(bytes.len());
         self.room -= taken as u64;
         self.pending.extend_from_slice(&bytes[..taken]);
-        for secret in &self.secrets {
-            mask(&mut self.pending, secret);
-        }
-        let longest = self.secrets.iter().map(Vec::len).max().unwrap_or(1);
-        let ready = self.pending.len().saturating_sub(longest - 1);
+        self.secrets.overwrite(&mut self.pending);
+        let held = self.secrets.longest().saturating_sub(1);
+        let ready = self.pending.len().saturating_sub(held);
         self.file.write(&self.pending[..ready])?;
         self.pending.drain(..ready);
         Ok(())
@@ -277,17 +270,6 @@ impl MaskedFile {
     fn finish(mut self) -> Result<u64, pollux_fs::Error> {
         self.file.write(&self.pending)?;
         Ok(self.file.written())
-    }
-}
-
-/// Overwrites each occurrence of `secret`, which is not empty.
-fn mask(bytes: &mut [u8], secret: &[u8]) {
-    let mut start = 0;
-    while let Some(found) = bytes[start..].windows(secret.len()).position(|window| window == secret)
-    {
-        let end = start + found + secret.len();
-        bytes[start + found..end].fill(b'*');
-        start = end;
     }
 }
 
@@ -302,14 +284,12 @@ fn has_json(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the headers as pairs of name and value. Adds the values that are left out to `secrets`.
-fn shown_headers(headers: &HeaderMap, secrets: &mut Vec<Vec<u8>>) -> Value {
+fn shown_headers(headers: &HeaderMap, secrets: &mut Secrets) -> Value {
     let pairs = headers.iter().map(|(name, value)| {
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         if is_kept(name) {
-            return json!([name.as_str(), value]);
+            return json!([name.as_str(), String::from_utf8_lossy(value.as_bytes())]);
         }
-        // The credentials of `Authorization: Bearer KEY` are its last word.
-        add_secret(value.split_whitespace().next_back().unwrap_or_default(), secrets);
+        secrets.add_header(value);
         json!([name.as_str(), REMOVED])
     });
     pairs.collect()
@@ -323,29 +303,18 @@ fn is_kept(name: &HeaderName) -> bool {
 
 /// Returns the address without user, password and fragment. Adds the values of parameters that are
 /// left out to `secrets`.
-fn shown_address(url: &Url, secrets: &mut Vec<Vec<u8>>) -> String {
+fn shown_address(url: &Url, secrets: &mut Secrets) -> String {
     let mut shown = url.clone();
-    if let Some(password) = url.password() {
-        add_secret(password, secrets);
-    }
+    secrets.add_address(url);
     // Both fail only for addresses without a host, which have no credentials either.
     shown.set_username("").and_then(|()| shown.set_password(None)).unwrap_or_default();
     shown.set_fragment(None);
     shown.set_query(None);
     for (name, value) in url.query_pairs() {
-        let is_kept = KEPT_PARAMETERS.contains(&&*name);
-        if !is_kept {
-            add_secret(&value, secrets);
-        }
-        shown.query_pairs_mut().append_pair(&name, if is_kept { &value } else { REMOVED });
+        let value = if is_public_parameter(&name) { &value } else { REMOVED };
+        shown.query_pairs_mut().append_pair(&name, value);
     }
     shown.into()
-}
-
-fn add_secret(value: &str, secrets: &mut Vec<Vec<u8>>) {
-    if value.len() >= MIN_SECRET {
-        secrets.push(value.as_bytes().to_vec());
-    }
 }
 
 #[cfg(test)]

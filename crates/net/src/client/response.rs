@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::events::EventStream;
 use super::exchange::Exchange;
 use super::record::RecordedExchange;
+use super::secrets::Secrets;
 use super::trace::TracedRequest;
 use crate::error::{Error, STATUS_BODY_LIMIT, StatusError, TimeoutPhase};
 
@@ -54,6 +55,11 @@ impl Response {
     /// Returns the response headers.
     pub fn headers(&self) -> &HeaderMap {
         self.inner.headers()
+    }
+
+    /// Returns the secrets of the request, which a service may repeat in the body.
+    pub fn secrets(&self) -> &Secrets {
+        &self.exchange.secrets
     }
 
     /// Returns the next bytes of the body, decompressed; `None` at its end.
@@ -122,8 +128,8 @@ impl Response {
         EventStream::new(self.into_stream())
     }
 
-    /// Converts the response to an error. If the body breaks off or stalls, the part received so
-    /// far is kept.
+    /// Converts the response to an error, without the secrets of the request. If the body breaks
+    /// off or stalls, the part received so far is kept.
     pub(super) async fn into_status_error(mut self) -> Error {
         self.idle_timeout = self.idle_timeout.min(STATUS_BODY_TIMEOUT);
         let mut body = BytesMut::new();
@@ -140,8 +146,8 @@ impl Response {
         Error::Status(Box::new(StatusError {
             status: self.status(),
             headers: self.headers().clone(),
+            body: self.exchange.secrets.removed_from(body.freeze()),
             host: self.exchange.host,
-            body: body.freeze(),
         }))
     }
 }

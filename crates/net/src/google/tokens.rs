@@ -107,7 +107,10 @@ impl Authoriser for GoogleAuthoriser {
         if let Some(project) = held.quota_project
             && !request.headers.contains_key(QUOTA_PROJECT)
         {
-            headers.insert(QUOTA_PROJECT, sensitive(&project)?);
+            let mut project = sensitive(&project)?;
+            // Messages of the service name the project.
+            project.set_sensitive(false);
+            headers.insert(QUOTA_PROJECT, project);
         }
         Ok(headers)
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use pollux_testkit::{CapturedRequest, errors, reply};
 use serde_json::json;
 
-use super::stage::Stage;
+use super::stage::{FORMATS, Stage};
 
 /// A stage whose command prints `token-1`, then `token-2` and so on.
 fn stage() -> Stage {
@@ -116,4 +116,37 @@ fn the_version_and_the_header_of_an_azure_deployment_are_sent() {
     assert_eq!(request.query, "api-version=2024-10-21");
     assert_eq!(request.header("api-key"), Some("k"));
     assert_eq!(request.header("authorization"), None);
+}
+
+#[test]
+fn a_key_that_a_gateway_repeats_is_neither_shown_nor_stored() {
+    let key = "sk-very-secret-key";
+    let stage = Stage::new();
+    for path in ["/v1/chat/completions", "/v1/models"] {
+        let body = json!({"error": {"message": format!("bad key {key}"), "code": "unauthorized"}});
+        stage.server.route(path, move |_| reply().status(401, body.clone()));
+    }
+    let program = || {
+        let program = stage.program().env_remove("GEMINI_API_KEY").env("OPENAI_API_KEY", key);
+        program.env("OPENAI_BASE_URL", format!("{}/v1", stage.server.url()))
+    };
+    let prompt = ["-m", "openai/m", "-p", "hi", "-o"];
+    for format in FORMATS {
+        let run = program().args(prompt).args([format]).run();
+        // The formats for programs exit with the status, which has eight bits here.
+        run.assert_code(if format == "text" { 1 } else { 401 - 256 });
+        let shown = run.stdout_text() + &run.stderr_text();
+        assert!(shown.contains("bad key ***") && !shown.contains(key), "{}", run.report());
+    }
+    for flags in [&["doctor"][..], &["doctor", "--json"]] {
+        let run = program().env("GEMINI_MODEL", "openai/m").args(flags).run();
+        let shown = run.stdout_text() + &run.stderr_text();
+        assert!(shown.contains("bad key ***") && !shown.contains(key), "{}", run.report());
+    }
+    let files = stage.session_files();
+    assert_eq!(files.len(), FORMATS.len());
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(!text.contains(key), "{text}");
+    }
 }

@@ -159,7 +159,7 @@ impl ResponsesModel {
         let on_retry = request.on_retry.as_ref();
         let call = self.service.ask_model(PATH, &self.name, encoded.body, on_retry, cancel);
         let call = call.at_most(JSON_ATTEMPTS).within(request.max_attempts);
-        answer.take_whole(&self.service.ask(call).await?)
+        self.service.ask(call, |body| answer.take_whole(body)).await
     }
 }
 

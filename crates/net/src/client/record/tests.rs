@@ -90,7 +90,7 @@ fn the_recording_is_private_and_bounded() {
 fn a_body_is_cut_at_its_limit() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("body");
-    let mut file = MaskedFile::create(&path, Vec::new()).unwrap();
+    let mut file = MaskedFile::create(&path, Secrets::default()).unwrap();
     file.room = 3;
     file.write(b"ab").unwrap();
     file.write(b"cdef").unwrap();
