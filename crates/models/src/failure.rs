@@ -1,13 +1,10 @@
 //! Conversion of network errors to errors for the caller, with a message and a remedy.
 
-use pollux_net::{
-    Error, RetryAdvice, Secrets, StatusError, TimeoutPhase, is_retryable_code, retry::LONGEST_WISH,
-    retry::retry_after,
-};
+use pollux_net::{Error, RetryAdvice, Secrets, StatusError, TimeoutPhase, is_retryable_code};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 
-use crate::refusal::Refusal;
+use crate::refusal::{QuotaReason, Refusal, RefusalKind};
 
 /// Description of a body that is no response.
 const WEB_PAGE: &str = "a web page instead of a response of the API";
@@ -34,15 +31,7 @@ pub(crate) fn advice(
     retry_fetch_errors: bool,
 ) -> RetryAdvice {
     match error {
-        Error::Status(refusal) => match reader.read(refusal).advice() {
-            // The header has less weight than a delay in the body: if the header asks for too long
-            // a delay, it is ignored and does not end the retries.
-            RetryAdvice::Retry { after: None } => {
-                let after = retry_after(&refusal.headers).filter(|after| *after <= LONGEST_WISH);
-                RetryAdvice::Retry { after }
-            }
-            advice => advice,
-        },
+        Error::Status(refusal) => reader.read(refusal).advice(),
         other => {
             let listed = other.node_code().is_some_and(is_retryable_code);
             if listed || (retry_fetch_errors && other.is_retryable_transport()) {
@@ -191,7 +180,7 @@ fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelEr
     };
     let hint =
         if is_page && status < 500 { intercepted(reader) } else { reader.remedy(&refusal, model) };
-    let message = with_hint(shown, &hint);
+    let message = with_hint(shown, &(asked_wait(&refusal) + &hint));
     let Refusal { kind, code, message: own, .. } = refusal;
     ModelError {
         refusal: Some(VendorRefusal { status, code, message: own }),
@@ -199,6 +188,16 @@ fn refused(reader: &dyn RefusalReader, refusal: Refusal, model: &str) -> ModelEr
         limit: kind.limit(),
         ..ModelError::new(kind.error_kind(), message)
     }
+}
+
+/// Returns a sentence with the wait that the service asks for, if it is too long for another
+/// attempt; otherwise nothing.
+fn asked_wait(refusal: &Refusal) -> String {
+    let is_long = refusal.kind == RefusalKind::Quota(QuotaReason::LongDelay);
+    let wait = refusal.retry_after.filter(|_| is_long);
+    let wait = wait.and_then(|wait| i64::try_from(wait.as_secs()).ok());
+    let wait = wait.map(jiff::SignedDuration::from_secs);
+    wait.map(|wait| format!("The service asks for a wait of {wait:#}. ")).unwrap_or_default()
 }
 
 /// Formats a message in the form that callers of Gemini CLI match.

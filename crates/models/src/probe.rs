@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use http::HeaderMap;
-use http::header::DATE;
+use pollux_net::retry::server_time;
 use pollux_net::{ClientOptions, Error, TimeoutPhase};
 use pollux_protocol::plain_text::for_terminal;
 use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
@@ -139,9 +139,7 @@ fn refusal_fault(status: u16, body: &[u8], has_list: bool) -> Option<(Fault, Str
 }
 
 fn clock_ahead(headers: &HeaderMap) -> Option<jiff::SignedDuration> {
-    let date = headers.get(DATE)?.to_str().ok()?;
-    let theirs = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
-    Some(jiff::Timestamp::now().duration_since(theirs))
+    Some(jiff::Timestamp::now().duration_since(server_time(headers)?))
 }
 
 /// Returns the problem of a service that cannot be asked at all.
@@ -156,6 +154,7 @@ pub(crate) fn unusable(error: &ModelError) -> (Fault, String) {
 
 #[cfg(test)]
 mod tests {
+    use http::header::DATE;
     use pretty_assertions::assert_eq;
 
     use super::*;

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use http::HeaderMap;
+use http::header::DATE;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -200,7 +201,8 @@ where
 }
 
 /// Returns the delay that a server asks for in `retry-after-ms` or `Retry-After` (RFC 9110
-/// §10.2.3, seconds or a date). LiteLLM passes the headers of the vendor on under another name.
+/// §10.2.3, seconds or a date). A date is compared with the clock of the server, if the response
+/// has its time. LiteLLM passes the headers of the vendor on under another name.
 pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| {
         let passed_on = || headers.get(format!("llm_provider-{name}"));
@@ -214,8 +216,19 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(Duration::from_secs(seconds));
     }
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
-    let wait = date.timestamp().duration_since(jiff::Timestamp::now());
+    let wait = date.timestamp().duration_since(now(headers));
     Some(Duration::try_from(wait).unwrap_or_default())
+}
+
+/// Returns the time of the server, from the header `Date`.
+pub fn server_time(headers: &HeaderMap) -> Option<jiff::Timestamp> {
+    let date = headers.get(DATE)?.to_str().ok()?;
+    jiff::fmt::rfc2822::parse(date).ok().map(|date| date.timestamp())
+}
+
+/// Returns the time of the server, otherwise that of this machine.
+fn now(headers: &HeaderMap) -> jiff::Timestamp {
+    server_time(headers).unwrap_or_else(jiff::Timestamp::now)
 }
 
 /// Returns the time until a used-up rate limit is reset, from the headers of OpenAI and the
@@ -229,7 +242,7 @@ pub fn rate_limit_reset(headers: &HeaderMap) -> Option<Duration> {
         let passed_on = || headers.get(format!("llm_provider-{name}"));
         headers.get(&name).or_else(passed_on)?.to_str().ok().map(str::trim)
     };
-    let now = jiff::Timestamp::now();
+    let now = now(headers);
     let reset = |limit: &&str| {
         let remaining = text(format!("x-ratelimit-remaining{limit}"))?;
         let is_used_up = remaining.parse::<f64>().is_ok_and(|remaining| remaining <= 0.0);

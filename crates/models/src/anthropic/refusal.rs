@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use pollux_net::StatusError;
-use pollux_net::retry::retry_after;
+use pollux_net::retry::{retry_after, server_time};
 use pollux_protocol::ModelError;
 use serde::Deserialize;
 
@@ -108,8 +108,7 @@ fn understood(status: u16, body: &[u8]) -> Refusal {
 /// relative to that of the response, so that a wrong clock does not matter.
 fn reset_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let date = text("date").and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-    let now = date.map_or_else(jiff::Timestamp::now, |date| date.timestamp());
+    let now = server_time(headers).unwrap_or_else(jiff::Timestamp::now);
     let resets = LIMITS.iter().filter_map(|limit| {
         let is_used_up = text(&format!("anthropic-ratelimit-{limit}-remaining")) == Some("0");
         let reset = text(&format!("anthropic-ratelimit-{limit}-reset")).filter(|_| is_used_up)?;

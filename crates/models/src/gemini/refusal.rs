@@ -1,13 +1,14 @@
 //! Error responses of Google's Gemini API and of gateways for it.
 
 use pollux_net::StatusError;
+use pollux_net::retry::retry_after;
 use serde_json::Value;
 
 use crate::auth::KEY_PAGE;
 use crate::catalog::{self, GEMINI, SignIn, Vendor};
 use crate::failure::RefusalReader;
 use crate::openai::{NO_KEYS, says_no_model};
-use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind};
+use crate::refusal::{self, QuotaReason, Refusal, RefusalKind as Kind, with_delay};
 
 /// Reader of the error responses of Google's service.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +99,7 @@ fn error_type(body: &[u8]) -> Option<String> {
 impl RefusalReader for GoogleRefusals {
     fn read(&self, refusal: &StatusError) -> Refusal {
         let read = refusal::understood(refusal.status.as_u16(), &refusal.body);
+        let read = with_delay(read, retry_after(&refusal.headers));
         if self.gateway.is_some() { of_gateway(read, &refusal.body) } else { read }
     }
 

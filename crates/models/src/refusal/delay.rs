@@ -7,16 +7,24 @@ use pollux_net::retry::LONGEST_WISH;
 use super::{QuotaReason, Refusal, RefusalKind as Kind, parse_duration};
 
 /// Adds the delay that the service asks for: in its message, or else `header`. A delay that is too
-/// long turns a rate limit into an exhausted quota.
+/// long turns a rate limit into an exhausted quota. Without capacity, a header with such a delay is
+/// ignored.
 pub(crate) fn with_delay(mut refusal: Refusal, header: Option<Duration>) -> Refusal {
+    if refusal.kind == Kind::NoCapacity {
+        let header = header.filter(|delay| *delay <= LONGEST_WISH);
+        refusal.retry_after = refusal.retry_after.or(header);
+        return refusal;
+    }
     if !matches!(refusal.kind, Kind::RateLimited | Kind::Busy | Kind::Server) {
         return refusal;
     }
     let named = refusal.retry_after.or_else(|| try_again_in(&refusal.message));
-    if [named, header].into_iter().flatten().any(|delay| delay > LONGEST_WISH) {
+    let longest = named.max(header);
+    let is_too_long = longest > Some(LONGEST_WISH);
+    if is_too_long {
         refusal.kind = Kind::Quota(QuotaReason::LongDelay);
     }
-    refusal.retry_after = named.or(header);
+    refusal.retry_after = if is_too_long { longest } else { named.or(header) };
     refusal
 }
 

@@ -133,7 +133,8 @@ impl Error<'_> {
 
     fn by_delay(&self, delay: Duration) -> Ruling {
         if delay > LONGEST_WISH {
-            Kind::Quota(QuotaReason::LongDelay).into()
+            let kind = Kind::Quota(QuotaReason::LongDelay);
+            Ruling { retry_after: Some(delay), ..kind.into() }
         } else {
             self.passing(Some(delay))
         }

@@ -42,16 +42,16 @@ fn limited(seconds: u64) -> (Kind, Option<Duration>) {
 
 #[test]
 fn structured_quota_bodies() {
-    let long = QuotaReason::LongDelay;
+    let long = (Kind::Quota(QuotaReason::LongDelay), Some(Duration::from_mins(15)));
     let cases = [
         (vec![quota("RequestsPerDayPerProject")], terminal(QuotaReason::Daily)),
         (vec![quota("DailyTokens"), retry_info("1s")], terminal(QuotaReason::Daily)),
         (vec![retry_info("17s")], limited(17)),
         (vec![retry_info("300s")], limited(300)),
-        (vec![retry_info("900s")], terminal(long)),
+        (vec![retry_info("900s")], long.clone()),
         (vec![info("RATE_LIMIT_EXCEEDED", CLOUD_CODE)], terminal(QuotaReason::RateLimit)),
         (vec![info("RATE_LIMIT_EXCEEDED", CLOUD_CODE), retry_info("2s")], limited(2)),
-        (vec![info("RATE_LIMIT_EXCEEDED", CLOUD_CODE), retry_info("900s")], terminal(long)),
+        (vec![info("RATE_LIMIT_EXCEEDED", CLOUD_CODE), retry_info("900s")], long),
         (vec![info("RATE_LIMIT_EXCEEDED", "googleapis.com")], (Kind::RateLimited, None)),
         (vec![info("QUOTA_EXHAUSTED", CLOUD_CODE)], terminal(QuotaReason::Exhausted)),
         (vec![info("MODEL_CAPACITY_EXHAUSTED", "x")], (Kind::NoCapacity, None)),
@@ -101,7 +101,7 @@ fn bodies_without_structure_go_by_their_words() {
         (429, "Please retry in 12s.", Kind::RateLimited, seconds(12)),
         (503, "Please retry in 12s.", Kind::Busy, seconds(12)),
         (500, "Please retry in 12s.", Kind::Busy, seconds(12)),
-        (503, "Please retry in 301s", Kind::Quota(QuotaReason::LongDelay), None),
+        (503, "Please retry in 301s", Kind::Quota(QuotaReason::LongDelay), seconds(301)),
         (429, "Please retry in 800ms.", Kind::RateLimited, Some(Duration::from_millis(800))),
         (429, "You have exhausted your capacity on this model.", Kind::NoCapacity, None),
         (429, "MODEL_CAPACITY_EXHAUSTED", Kind::NoCapacity, None),

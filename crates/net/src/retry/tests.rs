@@ -297,6 +297,13 @@ fn retry_after_reads_seconds_milliseconds_and_dates() {
     assert_eq!(read("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
     let future = read("retry-after", "Fri, 31 Dec 2100 23:59:59 GMT").unwrap();
     assert!(future > S(1_000_000));
+    // The clock of this machine does not matter if the response has the time of the server.
+    let mut dated = HeaderMap::new();
+    dated.insert("date", HeaderValue::from_static("Wed, 21 Oct 2015 07:28:00 GMT"));
+    dated.insert("retry-after", HeaderValue::from_static("Wed, 21 Oct 2015 07:28:30 GMT"));
+    assert_eq!(retry_after(&dated), Some(S(30)));
+    dated.insert("date", HeaderValue::from_static("Wed, 21 Oct 2015 07:29:00 GMT"));
+    assert_eq!(retry_after(&dated), Some(Duration::ZERO));
     let mut both = HeaderMap::new();
     both.insert("retry-after", HeaderValue::from_static("12"));
     both.insert("retry-after-ms", HeaderValue::from_static("1500"));

@@ -195,17 +195,23 @@ fn a_retry_after_header_is_heard() {
     for (header, details, seconds) in [
         ("7", NONE, Some(7)),
         ("300", NONE, Some(300)),
-        // A header that asks for too much is ignored; the delay in the body has more weight.
-        ("301", NONE, None),
+        ("3723", NONE, None),
+        // The delay in the body has more weight.
         ("7", delay, Some(9)),
     ] {
         let Error::Status(mut refusal) = refusal(500, "INTERNAL", "no", &details) else {
             unreachable!()
         };
         refusal.headers.insert("retry-after", HeaderValue::from_static(header));
+        let (reader, error) = (GoogleRefusals::default(), Error::Status(refusal));
         let after = seconds.map(std::time::Duration::from_secs);
-        let advice = advice(&GoogleRefusals::default(), &Error::Status(refusal), true);
-        assert_eq!(advice, RetryAdvice::Retry { after }, "{header} {details}");
+        let expected = after.map_or(RetryAdvice::Fail, |_| RetryAdvice::Retry { after });
+        assert_eq!(advice(&reader, &error, true), expected, "{header} {details}");
+        if seconds.is_none() {
+            let failure = before_answer(&reader, &error, "m");
+            assert_eq!(failure.kind, ModelErrorKind::Quota);
+            assert!(failure.message.contains("asks for a wait of 1h 2m 3s."), "{failure}");
+        }
     }
 }
 
