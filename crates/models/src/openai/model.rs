@@ -114,6 +114,7 @@ impl ChatModel {
             tool_choice: None,
             schema: None,
             stream: true,
+            stream_usage: self.service.accepts_stream_options(),
             shape: self.shape(emulated),
             quirks: Arc::clone(&self.quirks),
         }
@@ -226,9 +227,11 @@ impl Model for ChatModel {
             let mut accepted = permitted_tools(&request, emulated);
             self.refused.remove_from(&mut accepted);
             let settings = self.adjusted(emulated, &accepted.adjustments);
+            let asks_usage = settings.stream_usage;
             let encoded = self.encode(&accepted, settings, &self.frames)?;
             let tools = Arc::clone(&encoded.tools);
             match self.attempt(&accepted, encoded, emulated, &cancel).await {
+                Err(error) if asks_usage && self.service.learn_stream_options(&error) => {}
                 Err(error) if self.can_repeat(&error, &tools, emulated) => {}
                 outcome => return outcome,
             }

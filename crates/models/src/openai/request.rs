@@ -44,6 +44,8 @@ pub(super) struct CallSettings {
     /// Schema of a JSON response.
     pub(super) schema: Option<Value>,
     pub(super) stream: bool,
+    /// True if a streamed response shall report its usage.
+    pub(super) stream_usage: bool,
     pub(super) shape: Shape,
     pub(super) quirks: Arc<Quirks>,
 }
@@ -202,7 +204,7 @@ fn others(has_tools: bool, settings: &CallSettings) -> Map<String, Value> {
     }
     if settings.stream {
         set("stream", true.into());
-        if settings.quirks.stream_usage {
+        if settings.stream_usage {
             set("stream_options", json!({"include_usage": true}));
         }
     }

@@ -1,6 +1,7 @@
 //! Service of one vendor in a run of the program.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http::header::USER_AGENT;
@@ -31,12 +32,29 @@ pub(super) struct Service {
     pub(super) connection: Connection,
     pub(super) refusals: Arc<Refusals>,
     pub(super) encodings: Encodings,
+    /// True if the service does not accept `stream_options`.
+    refuses_stream_options: AtomicBool,
 }
 
 impl Service {
     pub(super) fn new(connection: Connection) -> Self {
         let refusals = Arc::new(Refusals::new(&connection));
-        Self { connection, refusals, encodings: Encodings::default() }
+        let refuses_stream_options = AtomicBool::new(!connection.vendor.quirks.stream_usage);
+        Self { connection, refusals, encodings: Encodings::default(), refuses_stream_options }
+    }
+
+    /// True if a streamed response can report its usage.
+    pub(super) fn accepts_stream_options(&self) -> bool {
+        !self.refuses_stream_options.load(Ordering::Relaxed)
+    }
+
+    /// Learns from the error for a request with `stream_options`. Returns true if the error is
+    /// about them, which are then left out.
+    pub(super) fn learn_stream_options(&self, error: &ModelError) -> bool {
+        let refusal = error.refusal.as_ref().filter(|refusal| matches!(refusal.status, 400 | 422));
+        let is_about = refusal.is_some_and(|refusal| refusal.message.contains("stream_options"));
+        self.refuses_stream_options.fetch_or(is_about, Ordering::Relaxed);
+        is_about
     }
 
     /// Returns the known context size of a model, in tokens: the user's own value, that of the

@@ -115,6 +115,26 @@ async fn a_server_without_tools_gets_emulated_ones() {
 }
 
 #[tokio::test]
+async fn an_argument_that_a_server_does_not_know_is_left_out() {
+    let server = ModelServer::start();
+    let message = "Unrecognized request argument supplied: stream_options";
+    let refusal = json!({"error": {"message": message, "type": "invalid_request_error"}});
+    script(&server, CHAT, vec![reply().status(400, refusal.clone()), fine()]);
+    let models = assemble(&openai_options(&server, &[])).unwrap();
+    for (name, requests) in [("openai/gpt-x", 2), ("openai/gpt-y", 3)] {
+        let model = select(&models, name).await;
+        assert_eq!(text(&answer(&model).await.unwrap()), "ok");
+        assert_eq!(server.requests().len(), requests, "the refusal is remembered");
+        assert_eq!(server.last_request().body.get("stream_options"), None);
+    }
+    // A server that refuses the request again is not asked forever.
+    script(&server, CHAT, vec![reply().status(400, refusal)]);
+    let model = openai(&server, "gpt-x").await;
+    answer(&model).await.unwrap_err();
+    assert_eq!(server.requests().len(), 5);
+}
+
+#[tokio::test]
 async fn json_is_asked_again_until_it_is_json() {
     let server = ModelServer::start();
     let whole = |text: &str| {

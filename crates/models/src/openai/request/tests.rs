@@ -23,6 +23,7 @@ fn settings() -> CallSettings {
         tool_choice: None,
         schema: None,
         stream: true,
+        stream_usage: true,
         shape: SHAPE,
         quirks: Arc::new(Quirks::default()),
     }
