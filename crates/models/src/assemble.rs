@@ -5,17 +5,19 @@ use std::sync::Arc;
 use pollux_config::{AuthType, names, select_auth_type};
 use pollux_net::ClientOptions;
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
+use serde_json::Value;
 
 use crate::auth::{self, FoundService, SignInContext, SignInReport};
 use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
 use crate::configs::ModelConfigs;
+use crate::endpoint::custom_address;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
 use crate::probe::{self, Probe};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
-use crate::route::{Defaults, Route, route};
+use crate::route::{Defaults, LOCAL, Route, route, unknown_vendor};
 use crate::services::Services;
 use crate::vertex;
 use crate::wiring::Wiring;
@@ -60,7 +62,7 @@ pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
 /// [`local::discover`](crate::local::discover) searches for local servers that could be used.
 pub fn is_undecided(options: &ModelsOptions) -> bool {
     let configs = ModelConfigs::of(&options.settings);
-    let nobody = Defaults { vendor: GEMINI, bare: Vec::new() };
+    let nobody = Defaults { vendor: GEMINI, is_gateway: false, bare: Vec::new() };
     options.replay.is_none()
         && default_vendor(options).is_none()
         && route(&options.startup_model, &configs, &nobody).is_gemini_api()
@@ -81,7 +83,7 @@ pub fn sign_in_notice(options: &ModelsOptions) -> Option<String> {
 pub fn found_service(options: &ModelsOptions) -> Option<FoundService> {
     let name = options.startup_model.trim();
     let names_a_service = catalog::split(name).is_some()
-        || ["gemini/", "local/"].iter().any(|prefix| name.starts_with(prefix));
+        || [GEMINI, LOCAL].iter().any(|id| catalog::after_prefix(name, id).is_some());
     let default = default_vendor(options).filter(|_| !names_a_service)?;
     let configs = ModelConfigs::of(&options.settings);
     let startup = route(name, &configs, &defaults(options));
@@ -103,9 +105,20 @@ pub async fn probe(options: &ModelsOptions) -> Option<Probe> {
     }
     let configs = Arc::new(ModelConfigs::of(&options.settings));
     let services = Services::new(Wiring::new(options), Arc::clone(&configs), sign_in(options));
-    let Route::Vendor { id, .. } = route(&options.startup_model, &configs, &defaults(options))
-    else {
-        return None;
+    let unusable = |service: &str, address: &str, error: &ModelError| Probe {
+        service: service.to_owned(),
+        address: address.to_owned(),
+        proxy: None,
+        duration: std::time::Duration::ZERO,
+        clock_ahead: None,
+        fault: Some(probe::unusable(error)),
+    };
+    let id = match route(&options.startup_model, &configs, &defaults(options)) {
+        Route::Vendor { id, .. } => id,
+        Route::UnknownVendor(name) => {
+            return Some(unusable(&name, "an unknown address", &unknown_vendor(&name)));
+        }
+        Route::Local(_) => return None,
     };
     let vendor = catalog::vendor(id).ok()?;
     let lookup = |name: &str| options.environment.get(name).map(str::to_owned);
@@ -113,14 +126,7 @@ pub async fn probe(options: &ModelsOptions) -> Option<Probe> {
         Ok(connection) => {
             Some(probe::probe(&connection, &ClientOptions::from_environment(&lookup)).await)
         }
-        Err(error) => Some(Probe {
-            service: vendor.name.clone(),
-            address: vendor.base_url.clone(),
-            proxy: None,
-            duration: std::time::Duration::ZERO,
-            clock_ahead: None,
-            fault: Some(probe::unusable(&error)),
-        }),
+        Err(error) => Some(unusable(&vendor.name, &vendor.base_url, &error)),
     }
 }
 
@@ -185,10 +191,10 @@ fn defaults(options: &ModelsOptions) -> Defaults {
         vendor.credential_variables().any(is_set)
     };
     let alone = catalog::all().iter().filter(|vendor| vendor.stands_alone);
-    Defaults {
-        vendor: default_vendor(options).unwrap_or(GEMINI),
-        bare: alone.filter(has_key).collect(),
-    }
+    let id = default_vendor(options).unwrap_or(GEMINI);
+    let vendor = catalog::vendor(id).ok();
+    let address = vendor.and_then(|vendor| custom_address(vendor, &options.environment));
+    Defaults { vendor: id, is_gateway: address.is_some(), bare: alone.filter(has_key).collect() }
 }
 
 /// Creates the services of a run. The requirements of the startup model are checked immediately.
@@ -203,7 +209,34 @@ fn services(
         return Err(undecided(options, &[]));
     }
     services.check(&route)?;
+    check_settings(options, configs, defaults)?;
     Ok(services)
+}
+
+/// Checks the vendors of the models that the settings name for other purposes than conversations.
+///
+/// # Errors
+/// [`ModelErrorKind::Config`] for an unknown vendor.
+fn check_settings(
+    options: &ModelsOptions,
+    configs: &ModelConfigs,
+    defaults: &Defaults,
+) -> Result<(), ModelError> {
+    const CHAIN: &str = "pollux.fallback.chain";
+    let chain = options.settings.texts(CHAIN).unwrap_or_default();
+    let chain = chain.iter().map(|name| (CHAIN.to_owned(), name.as_str()));
+    let roles = options.settings.value("pollux.roles").and_then(Value::as_object);
+    let roles = roles
+        .into_iter()
+        .flatten()
+        .filter_map(|(role, name)| Some((format!("pollux.roles.{role}"), name.as_str()?)));
+    for (setting, name) in chain.chain(roles) {
+        if let Route::UnknownVendor(name) = route(name, configs, defaults) {
+            let message = format!("{setting}: {}", unknown_vendor(&name));
+            return Err(ModelError::new(ModelErrorKind::Config, message));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the error of a run without a sign-in to Google.

@@ -414,12 +414,19 @@ pub fn model_names() -> impl Iterator<Item = String> {
     names::ABBREVIATIONS.into_iter().map(str::to_owned).chain(listed)
 }
 
-/// Splits `VENDOR/NAME`; `None` if the text before the slash is not a vendor. Models of the Gemini
-/// API have no prefix: `gemini/` only means that no other vendor is requested.
+/// Splits `VENDOR/NAME`, whatever the letter case of the vendor; `None` if the text before the
+/// slash is not a vendor. Models of the Gemini API have no prefix: `gemini/` only means that no
+/// other vendor is requested.
 pub fn split(requested: &str) -> Option<(&'static str, &str)> {
     let (prefix, name) = requested.trim().split_once('/')?;
-    let id = ids().find(|id| *id == prefix && *id != GEMINI)?;
+    let id = ids().find(|id| id.eq_ignore_ascii_case(prefix) && *id != GEMINI)?;
     (!name.trim().is_empty()).then_some((id, name.trim()))
+}
+
+/// Returns the name after this prefix and a slash, whatever the letter case of the prefix.
+pub fn after_prefix<'a>(requested: &'a str, prefix: &str) -> Option<&'a str> {
+    let (found, name) = requested.trim().split_once('/')?;
+    found.eq_ignore_ascii_case(prefix).then_some(name)
 }
 
 /// True if a name matches a pattern in which `*` matches any text.

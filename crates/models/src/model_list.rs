@@ -164,7 +164,8 @@ impl Models for ModelList {
 /// Returns the part of a requested name up to the slash, if it names a vendor; otherwise nothing.
 fn vendor_prefix(requested: &str) -> &str {
     let requested = requested.trim();
-    let names_a_vendor = requested.starts_with("gemini/") || catalog::split(requested).is_some();
+    let names_gemini = catalog::after_prefix(requested, catalog::GEMINI).is_some();
+    let names_a_vendor = names_gemini || catalog::split(requested).is_some();
     let end = requested.find('/').filter(|_| names_a_vendor).map_or(0, |slash| slash + 1);
     &requested[..end]
 }

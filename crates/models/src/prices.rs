@@ -28,7 +28,7 @@ const BUILT_IN: &str = include_str!("../prices.json");
 /// Maximum size of a table that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
-/// Billing id of models on the user's own machine, which cost nothing.
+/// Prefix and billing id of models on servers of the user's own machine, which cost nothing.
 pub(crate) const LOCAL: &str = "local";
 
 /// Error for a user's table that cannot be used.

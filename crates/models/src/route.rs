@@ -1,8 +1,12 @@
 //! Mapping of the requested name to a vendor and a model. Pure.
 
+use pollux_protocol::plain_text::{one_line, visible};
+use pollux_protocol::{ModelError, ModelErrorKind, spelling};
+
 use crate::catalog::{self, Family, GEMINI, VERTEX, VERTEX_ANTHROPIC, Vendor};
 use crate::configs::{ModelConfigs, Purpose};
 use crate::names;
+use crate::prices::LOCAL;
 
 /// Target of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub(crate) enum Route {
     },
     /// Model of this name on any server of this machine.
     Local(String),
+    /// Name with a prefix that is not a vendor.
+    UnknownVendor(String),
 }
 
 impl Route {
@@ -43,18 +49,24 @@ impl Route {
 pub(crate) struct Defaults {
     /// Id of the vendor that is used if the name does not determine one.
     pub(crate) vendor: &'static str,
+    /// True if the user has set the address of `vendor`. The models of a gateway may have names
+    /// with slashes.
+    pub(crate) is_gateway: bool,
     /// Vendors with a key whose models may be named without the vendor prefix.
     pub(crate) bare: Vec<&'static Vendor>,
 }
+
+/// Beginnings of the names of Google's resources, which contain slashes.
+const RESOURCES: [&str; 5] = ["endpoints", "models", "projects", "publishers", "tunedModels"];
 
 /// Returns the target of a request. `VENDOR/NAME` and `local/NAME` name the vendor themselves. With
 /// keys for both Gemini and OpenAI, names that only OpenAI's list contains go to OpenAI.
 pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults) -> Route {
     let name = requested.trim();
-    if let Some(local) = name.strip_prefix("local/") {
+    if let Some(local) = catalog::after_prefix(name, LOCAL) {
         return Route::Local(local.trim().to_owned());
     }
-    if let Some(gemini) = name.strip_prefix("gemini/") {
+    if let Some(gemini) = catalog::after_prefix(name, GEMINI) {
         return Route::to(GEMINI, alias(gemini, configs));
     }
     if let Some((id, name)) = catalog::split(name) {
@@ -65,11 +77,13 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
         };
     }
     let known = configs.knows(name);
-    if known
-        && let Ok(resolved) = configs.resolve(name, Purpose::default())
-        && let Some((id, model)) = catalog::split(&resolved.model)
-    {
+    let resolved = known.then(|| configs.resolve(name, Purpose::default()).ok()).flatten();
+    let target = resolved.as_ref().map_or_else(|| alias(name, configs), |found| &found.model);
+    if let Some((id, model)) = catalog::split(target).filter(|_| resolved.is_some()) {
         return Route::Vendor { id, name: Some(model.to_owned()), alias: Some(name.to_owned()) };
+    }
+    if names_unknown_vendor(target) && !defaults.is_gateway {
+        return Route::UnknownVendor(target.to_owned());
     }
     if family(defaults.vendor) != Family::Gemini {
         // Names that mean Gemini models mean the vendor's default here.
@@ -82,6 +96,26 @@ pub(crate) fn route(requested: &str, configs: &ModelConfigs, defaults: &Defaults
         None if is_claude_on(defaults.vendor, name) => Route::to(VERTEX_ANTHROPIC, name),
         None => Route::to(defaults.vendor, alias(name, configs)),
     }
+}
+
+/// True for a name with a slash that is not the name of a resource of Google.
+fn names_unknown_vendor(name: &str) -> bool {
+    name.split_once('/').is_some_and(|(prefix, _)| !RESOURCES.contains(&prefix))
+}
+
+/// Returns the error for the name in [`Route::UnknownVendor`].
+pub(crate) fn unknown_vendor(name: &str) -> ModelError {
+    let name = visible(&one_line(name));
+    let (prefix, model) = name.split_once('/').unwrap_or((&name, ""));
+    let ids = || catalog::ids().chain([LOCAL]);
+    let prefix_in_lower_case = prefix.to_ascii_lowercase();
+    let remedy = match spelling::nearest(&prefix_in_lower_case, ids()) {
+        _ if model.trim().is_empty() => "Write a model as VENDOR/NAME.".to_owned(),
+        Some(id) => format!("Did you mean {id}/{model}?"),
+        None => format!("Known vendors: {}.", ids().collect::<Vec<_>>().join(", ")),
+    };
+    let message = format!("The model \"{name}\" has an unknown vendor. {remedy}");
+    ModelError::new(ModelErrorKind::NotFound, message)
 }
 
 /// True for a model of Anthropic on Vertex AI, which is requested in Anthropic's dialect.
@@ -131,12 +165,13 @@ mod tests {
 
     fn defaults(vendor: &'static str, has_openai: bool) -> Defaults {
         let openai = has_openai.then(|| catalog::vendor(OPENAI).unwrap());
-        Defaults { vendor, bare: openai.into_iter().collect() }
+        Defaults { vendor, is_gateway: false, bare: openai.into_iter().collect() }
     }
 
     fn shown(requested: &str, vendor: &'static str, has_openai: bool) -> String {
         let configs = ModelConfigs::new(Some(&json!({"customAliases": {
-            "mine": {"modelConfig": {"model": "groq/m"}}
+            "mine": {"modelConfig": {"model": "groq/m"}},
+            "wrong": {"modelConfig": {"model": "groqq/m"}}
         }})));
         match route(requested, &configs, &defaults(vendor, has_openai)) {
             Route::Vendor { id, name, alias } => {
@@ -144,6 +179,7 @@ mod tests {
                 alias.map_or(format!("{id} {name}"), |alias| format!("{id} {name} as {alias}"))
             }
             Route::Local(name) => format!("local {name}"),
+            Route::UnknownVendor(name) => format!("unknown {name}"),
         }
     }
 
@@ -170,8 +206,41 @@ mod tests {
             ("vertex/gemini-2.5-pro", GEMINI, true, "vertex gemini-2.5-pro"),
             ("models/gemini-2.5-pro", GEMINI, true, "gemini gemini-2.5-pro"),
             ("tunedModels/x", GEMINI, true, "gemini tunedModels/x"),
+            ("publishers/google/models/x", VERTEX, true, "vertex publishers/google/models/x"),
+            ("Anthropic/opus", GEMINI, false, "anthropic opus"),
+            ("GEMINI/pro", OPENAI, true, "gemini gemini-3.1-pro-preview"),
+            ("Local/x", GEMINI, false, "local x"),
+            ("antropic/opus", GEMINI, false, "unknown antropic/opus"),
+            ("antropic/opus", OPENAI, true, "unknown antropic/opus"),
+            ("meta-llama/x", VERTEX, false, "unknown meta-llama/x"),
+            ("anthropic/", GEMINI, false, "unknown anthropic/"),
+            ("wrong", GEMINI, false, "unknown groqq/m"),
         ] {
             assert_eq!(shown(requested, default, has_openai), expected, "{requested}");
+        }
+    }
+
+    #[test]
+    fn a_gateway_may_have_names_with_slashes() {
+        for vendor in [GEMINI, OPENAI] {
+            let defaults = Defaults { is_gateway: true, ..defaults(vendor, false) };
+            let found = route("Qwen/Qwen3-32B", &ModelConfigs::new(None), &defaults);
+            assert_eq!(found, Route::to(vendor, "Qwen/Qwen3-32B"));
+        }
+    }
+
+    #[test]
+    fn an_unknown_vendor_is_answered_with_a_similar_one() {
+        for (name, expected) in [
+            ("antropic/opus", "Did you mean anthropic/opus?"),
+            ("OpenAl/gpt-5", "Did you mean openai/gpt-5?"),
+            ("locl/qwen3", "Did you mean local/qwen3?"),
+            ("acme/a/b", "Known vendors: gemini, vertex, "),
+            ("anthropic/", "Write a model as VENDOR/NAME."),
+        ] {
+            let error = unknown_vendor(name);
+            assert_eq!(error.kind, ModelErrorKind::NotFound);
+            assert!(error.message.contains(expected), "{error}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::endpoint::{Endpoint, custom_address, dialect};
 use crate::local::{self, LocalModel, LocalServer, ServerKind};
 use crate::names;
 use crate::prices::{LOCAL, PriceBook};
-use crate::route::Route;
+use crate::route::{Route, unknown_vendor};
 use crate::wiring::Wiring;
 use crate::{anthropic, gemini, openai, vertex};
 
@@ -55,6 +55,9 @@ impl Services {
     /// The errors of [`Self::build`] that can be detected without the network.
     pub(crate) fn check(&self, route: &Route) -> Result<(), ModelError> {
         self.check_enforced(route)?;
+        if let Route::UnknownVendor(name) = route {
+            return Err(unknown_vendor(name));
+        }
         if let Route::Vendor { id, .. } = route {
             let vendor = catalog::vendor(id)?;
             if !vendor.quirks.local && self.local_address(vendor).is_none() {
@@ -69,7 +72,8 @@ impl Services {
     /// # Errors
     /// [`ModelErrorKind::Auth`] without credentials, or when another sign-in is enforced;
     /// [`ModelErrorKind::Network`] and [`ModelErrorKind::NotFound`] when no server on this machine
-    /// responds or has the model; the errors of requesting the list of models.
+    /// responds or has the model; [`ModelErrorKind::NotFound`] for an unknown vendor; the errors of
+    /// requesting the list of models.
     pub(crate) async fn build(&self, route: &Route) -> Result<BuiltModel, ModelError> {
         self.check_enforced(route)?;
         match route {
@@ -93,6 +97,7 @@ impl Services {
                     Ok(BuiltModel { is_first_listed: !route.is_geminis(), ..built })
                 }
             }
+            Route::UnknownVendor(name) => Err(unknown_vendor(name)),
             Route::Local(name) => {
                 let ports = local::ports(&self.sign_in.environment);
                 let servers = local::discover(&ports).await;

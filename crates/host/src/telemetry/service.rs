@@ -26,10 +26,10 @@ fn describe(
     environment: &Environment,
 ) -> Service {
     let requested = requested.trim();
-    if requested.starts_with("local/") {
+    if catalog::after_prefix(requested, "local").is_some() {
         return Service { provider: "local".to_owned(), ..Service::default() };
     }
-    let named = requested.strip_prefix("gemini/").unwrap_or(requested);
+    let named = catalog::after_prefix(requested, "gemini").unwrap_or(requested);
     let resolved = resolve(named, configs);
     let model = resolved.as_ref().map_or(requested, |resolved| &resolved.model);
     let vendor = catalog::split(requested).or_else(|| catalog::split(model));

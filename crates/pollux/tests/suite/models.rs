@@ -85,3 +85,22 @@ fn the_users_own_table_completes_the_list_and_its_faults_are_named() {
         assert!(text.contains(part), "{text}");
     }
 }
+
+#[test]
+fn an_unknown_vendor_is_refused_before_anything_is_sent() {
+    let stage = Stage::new();
+    let suggestion = "Did you mean anthropic/claude-opus-5-5?";
+    let run = stage.alone().args(["-m", "antropic/claude-opus-5-5", "-p", "hi"]).run();
+    run.assert_code(1);
+    assert!(run.stderr_text().contains(suggestion), "{}", run.report());
+    for (settings, key) in [
+        (json!({"fallback": {"chain": ["pro", "antropic/claude-opus-5-5"]}}), "fallback.chain"),
+        (json!({"roles": {"judge": "antropic/claude-opus-5-5"}}), "roles.judge"),
+    ] {
+        stage.home.settings(&json!({"pollux": settings}));
+        let run = stage.alone().args(["-p", "hi"]).run();
+        run.assert_code(52);
+        let text = run.stderr_text();
+        assert!(text.contains(&format!("pollux.{key}: ")) && text.contains(suggestion), "{text}");
+    }
+}
