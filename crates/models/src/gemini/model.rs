@@ -19,6 +19,7 @@ use super::stream::{self, decode_body};
 use crate::configs::Purpose;
 use crate::exchange::{Call, not_encoded};
 use crate::json_answer;
+use crate::refused_tools::RefusedTools;
 
 /// Maximum number of attempts for a JSON request before the response begins.
 const JSON_ATTEMPTS: u32 = 5;
@@ -32,6 +33,7 @@ pub(super) struct GeminiModel {
     /// Model that is used unless an override names another one.
     name: String,
     settings: Mutex<HashMap<(ModelRole, bool), Arc<CallSettings>>>,
+    refused: RefusedTools,
     suffixes: SuffixCache,
 }
 
@@ -49,6 +51,7 @@ impl GeminiModel {
             alias: alias.to_owned(),
             name,
             settings,
+            refused: RefusedTools::default(),
             suffixes: SuffixCache::default(),
         })
     }
@@ -86,6 +89,13 @@ impl GeminiModel {
     ) -> Result<Encoded, ModelError> {
         request::encode(request, settings, &self.service.encodings, suffixes)
             .map_err(|error| not_encoded(&error))
+    }
+
+    /// Returns the request without the tools that the service does not accept.
+    fn accepted(&self, request: &ModelRequest) -> ModelRequest {
+        let mut accepted = request.clone();
+        self.refused.remove_from(&mut accepted);
+        accepted
     }
 
     async fn call<'a>(
@@ -132,18 +142,25 @@ impl Model for GeminiModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ChunkStream, ModelError> {
-        let settings = self.settings(&request)?;
-        let Encoded { body, names } = self.encode(&request, &settings, &self.suffixes)?;
-        let call = self.call(Method::StreamGenerateContent, &settings, body, &request, &cancel);
-        let call = call.await?;
-        let response = self.service.connection.exchange.open(call).await?;
-        let refusals = Arc::clone(&self.service.refusals);
-        let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
-        let chunks = stream::chunks(response, refusals, retry_fetch_errors);
-        if names.is_empty() {
-            return Ok(chunks);
+        loop {
+            let accepted = self.accepted(&request);
+            let settings = self.settings(&accepted)?;
+            let Encoded { body, names, tools } =
+                self.encode(&accepted, &settings, &self.suffixes)?;
+            let method = Method::StreamGenerateContent;
+            let call = self.call(method, &settings, body, &accepted, &cancel).await?;
+            let response = match self.service.connection.exchange.open(call).await {
+                Err(error) if self.refused.learn(&error, &tools) => continue,
+                response => response?,
+            };
+            let refusals = Arc::clone(&self.service.refusals);
+            let retry_fetch_errors = self.service.connection.exchange.retry_fetch_errors;
+            let chunks = stream::chunks(response, refusals, retry_fetch_errors);
+            if names.is_empty() {
+                return Ok(chunks);
+            }
+            return Ok(chunks.map_ok(move |chunk| names.restored(chunk)).boxed());
         }
-        Ok(chunks.map_ok(move |chunk| names.restored(chunk)).boxed())
     }
 
     async fn generate(
@@ -151,13 +168,19 @@ impl Model for GeminiModel {
         request: ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ResponseChunk, ModelError> {
-        let settings = self.settings(&request)?;
-        let encoded = self.encode(&request, &settings, &SuffixCache::default())?;
-        let Encoded { body, names } = encoded;
-        let call = self.call(Method::GenerateContent, &settings, body, &request, &cancel);
-        let call = call.await?;
-        let read = |body: &[u8]| decode_body(body, &self.service.refusals);
-        Ok(names.restored(self.service.connection.exchange.ask(call, read).await?))
+        loop {
+            let accepted = self.accepted(&request);
+            let settings = self.settings(&accepted)?;
+            let Encoded { body, names, tools } =
+                self.encode(&accepted, &settings, &SuffixCache::default())?;
+            let method = Method::GenerateContent;
+            let call = self.call(method, &settings, body, &accepted, &cancel).await?;
+            let read = |body: &[u8]| decode_body(body, &self.service.refusals);
+            match self.service.connection.exchange.ask(call, read).await {
+                Err(error) if self.refused.learn(&error, &tools) => {}
+                answer => return Ok(names.restored(answer?)),
+            }
+        }
     }
 
     async fn generate_json(

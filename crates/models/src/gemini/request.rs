@@ -15,6 +15,7 @@ use crate::body::Body;
 use crate::configs::Resolved;
 use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
 use crate::names;
+use crate::refused_tools::SentName;
 use crate::tool_names::{Names, sent_name};
 use crate::tool_schema::ToolDialect;
 
@@ -123,6 +124,7 @@ pub(crate) struct Suffix {
     settings: Arc<CallSettings>,
     bytes: Bytes,
     names: Arc<Names>,
+    sent: Arc<[SentName]>,
     omissions: Arc<[ToolOmission]>,
 }
 
@@ -132,6 +134,8 @@ pub(crate) struct Encoded {
     pub(crate) body: Vec<Bytes>,
     /// Names of the tools that are sent under other names.
     pub(crate) names: Arc<Names>,
+    /// Tools in the order in which they are sent.
+    pub(crate) tools: Arc<[SentName]>,
 }
 
 /// Conversation and tools that are already encoded, shared by all models of a service.
@@ -179,6 +183,7 @@ impl SuffixCache {
             settings: Arc::clone(settings),
             bytes: encode_suffix(request, &tools, settings)?,
             names: tools.names(),
+            sent: tools.sent_names(),
             omissions: tools.omissions,
         });
         *last = Some(Arc::clone(&suffix));
@@ -199,7 +204,8 @@ pub(crate) fn encode(
     body.text(r#"{"contents":"#);
     encodings.parts.write_contents(&mut body, &request.entries, takes(&settings.model))?;
     body.bytes(&suffix.bytes);
-    Ok(Encoded { body: body.finish(), names: Arc::clone(&suffix.names) })
+    let (names, tools) = (Arc::clone(&suffix.names), Arc::clone(&suffix.sent));
+    Ok(Encoded { body: body.finish(), names, tools })
 }
 
 /// Returns the requirements of the model that receives a conversation.

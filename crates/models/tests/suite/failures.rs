@@ -2,10 +2,10 @@ use std::sync::{Arc, Mutex};
 
 use pollux_models::{ModelsOptions, assemble};
 use pollux_protocol::{
-    CancellationToken, JsonRequest, ModelError, ModelErrorKind, ModelRequest, RetryNotice,
-    VendorRefusal,
+    CancellationToken, Declaration, JsonRequest, ModelError, ModelErrorKind, ModelRequest,
+    RetryNotice, ToolOmission, VendorRefusal,
 };
-use pollux_testkit::{Endpoint, ModelReply, ModelServer, errors, reply};
+use pollux_testkit::{CapturedRequest, Endpoint, ModelReply, ModelServer, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -141,4 +141,67 @@ async fn waiting_for_the_next_attempt_can_be_cancelled() {
     let request = ModelRequest { on_retry: Some(on_retry), ..say("hi") };
     let error = model.stream(request, cancel).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Cancelled);
+}
+
+/// A server that refuses each request with a tool whose name begins with `bad`.
+fn server_that_refuses(by_name: bool) -> ModelServer {
+    let server = ModelServer::start();
+    let respond = move |request: &CapturedRequest| {
+        let tools = sent_tools(request);
+        let bad = tools.iter().enumerate().filter(|(_, name)| name.starts_with("bad"));
+        let objection = |(place, name): (usize, &String)| {
+            let field = format!("tools[0].function_declarations[{place}].parameters");
+            if by_name {
+                format!(
+                    "Unable to submit request because `{name}` functionDeclaration `parameters.x` schema is wrong."
+                )
+            } else {
+                format!(
+                    "Invalid JSON payload received. Unknown name \"x\" at '{field}': Cannot find field."
+                )
+            }
+        };
+        let objections: Vec<String> = bad.map(objection).collect();
+        if objections.is_empty() {
+            reply().text("ok")
+        } else {
+            errors::bad_request(&objections.join("\n"))
+        }
+    };
+    server.answer_with(Endpoint::StreamGenerateContent, respond);
+    server.answer_with(Endpoint::GenerateContent, respond);
+    server
+}
+
+fn sent_tools(request: &CapturedRequest) -> Vec<String> {
+    let tools = request.body["tools"][0]["functionDeclarations"].as_array();
+    let name = |tool: &serde_json::Value| tool["name"].as_str().unwrap().to_owned();
+    tools.into_iter().flatten().map(name).collect()
+}
+
+#[tokio::test]
+async fn tools_that_the_service_does_not_accept_are_left_out_alone() {
+    for by_name in [true, false] {
+        let server = server_that_refuses(by_name);
+        let model = model(&server, "gemini-2.5-pro").await;
+        let omitted: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&omitted);
+        let tool = |name: &str| Declaration {
+            name: name.to_owned(),
+            description: "Works.".to_owned(),
+            parameters: json!({"type": "object"}),
+        };
+        let request = ModelRequest {
+            tools: Arc::from(["good", "bad_one", "fair", "bad_two"].map(tool)),
+            on_omission: Some(Arc::new(move |omission: &ToolOmission| {
+                kept.lock().unwrap().push(omission.tool.clone());
+            })),
+            ..say("hi")
+        };
+        drop(model.stream(request.clone(), CancellationToken::new()).await.unwrap());
+        let whole = model.generate(request, CancellationToken::new()).await.unwrap();
+        assert_eq!((whole.text().as_str(), server.requests().len()), ("ok", 3), "{by_name}");
+        assert_eq!(sent_tools(&server.last_request()), ["good", "fair"]);
+        assert_eq!(*omitted.lock().unwrap(), ["bad_one", "bad_two"].repeat(2));
+    }
 }
