@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pollux_protocol::{
-    Amounts, Ceilings, DayEntry, DayLedger, Event, Exceeded, LedgerError, Limit, ModelError,
-    ModelErrorKind, Money, Period, Price, Prices, Resource, Severity, Usage,
+    Amounts, Ceilings, Choice, DayEntry, DayLedger, Event, Exceeded, LedgerError, Limit,
+    ModelError, ModelErrorKind, Money, Period, Price, Prices, Resource, Severity, Usage,
 };
 use tokio::time::Instant;
 
@@ -105,6 +105,21 @@ impl Budget {
         names.into_iter().find_map(|name| prices.price(vendor, name))
     }
 
+    /// True if requests to a model that is to replace another one can be within the limits: money
+    /// is not limited, or the price is known. A warning tells the user about a model without a
+    /// price, once.
+    pub(crate) fn permits(&self, replacement: &Choice) -> bool {
+        let name = &replacement.name;
+        let permits = !self.is_limited(Resource::Usd)
+            || self.price(replacement.model.vendor(), [name, name]).is_some();
+        if !permits {
+            self.outlet.warn_once(format!(
+                "{name} cannot replace another model: its price is not known, and dollars are limited. Add the model to ~/.gemini/pollux/prices.json."
+            ));
+        }
+        permits
+    }
+
     /// Reserves a request of about `estimate` tokens. `price` is the price of `model`.
     ///
     /// # Errors
@@ -194,14 +209,13 @@ impl Budget {
         price: Option<Price>,
         estimate: impl FnOnce() -> u64,
     ) -> Result<Amounts, ModelError> {
-        let limited = |resource| Period::ALL.iter().any(|one| self.limit(*one, resource).is_some());
         // Any remaining time is enough to start a request.
         let wanted = Amounts::of(Resource::Turns, 1).with(Resource::Seconds, 1);
-        let in_usd = limited(Resource::Usd);
+        let in_usd = self.is_limited(Resource::Usd);
         if in_usd && price.is_none() {
             return Err(unpriced(model));
         }
-        if !in_usd && !limited(Resource::Tokens) {
+        if !in_usd && !self.is_limited(Resource::Tokens) {
             return Ok(wanted);
         }
         let tokens = estimate();
@@ -305,6 +319,11 @@ impl Budget {
 
     fn limit(&self, period: Period, resource: Resource) -> Option<Limit> {
         self.ceilings(period).get(resource)
+    }
+
+    /// True if any period limits the resource.
+    fn is_limited(&self, resource: Resource) -> bool {
+        Period::ALL.iter().any(|period| self.limit(*period, resource).is_some())
     }
 
     /// Returns only the limit of calls.

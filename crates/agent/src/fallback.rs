@@ -100,11 +100,13 @@ impl Fallback {
     }
 
     /// Returns the model to use instead of one that is out of use, if this is decided already.
+    /// `permits` is true for the models that may be used without a question.
     pub(crate) async fn replacement(
         &self,
         models: &dyn Models,
         context: &SelectContext,
         choice: &Choice,
+        permits: impl Fn(&Choice) -> bool + Send,
     ) -> Option<Choice> {
         let key = choice.key();
         let accepted = self.state().accepted.get(&key).cloned();
@@ -112,12 +114,13 @@ impl Fallback {
             return select(models, context, name).await;
         }
         if self.options.mode == FallbackMode::Chain && self.is_out(&key) {
-            return self.next(models, context, &key, |_| true).await.map(|(_, choice)| choice);
+            return self.next(models, context, &key, permits).await.map(|(_, choice)| choice);
         }
         None
     }
 
-    /// Returns the first model of the chain that is available, with its name in the chain.
+    /// Returns the first model of the chain that is available and that `permits` accepts, with its
+    /// name in the chain.
     pub(crate) async fn next(
         &self,
         models: &dyn Models,

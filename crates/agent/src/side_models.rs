@@ -73,7 +73,8 @@ impl SideModels for WatchedModels {
         let models = self.models.as_ref();
         let choice = models.select(&context).await?;
         let context = SelectContext { conversation_model: None, ..context };
-        let replacement = self.fallback.replacement(models, &context, &choice).await;
+        let permits = |other: &Choice| self.watch.permits(other);
+        let replacement = self.fallback.replacement(models, &context, &choice, permits).await;
         let choice = replacement.unwrap_or(choice);
         let model = Arc::new(WatchedModel {
             key: choice.key(),

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pollux_protocol::{
-    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Event, Measurement,
-    ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, ToolOmission, Usage, estimate,
+    ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Choice, Event,
+    Measurement, ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, ToolOmission, Usage,
+    estimate,
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -77,6 +78,11 @@ impl Watch {
     /// Creates a watch. If `log_prompts` is true, measurements contain the texts, too.
     pub(crate) fn new(outlet: Outlet, budget: Budget, log_prompts: bool) -> Self {
         Self { outlet, budget, log_prompts }
+    }
+
+    /// True if the budget does not exclude all requests to a model that is to replace another one.
+    pub(crate) fn permits(&self, replacement: &Choice) -> bool {
+        self.budget.permits(replacement)
     }
 
     /// Sends the request with `send`, and reports failed connection attempts in the meantime. The

@@ -75,7 +75,8 @@ impl AgentLoop {
         if let Some(Routed { reason, .. }) = self.routed {
             reason.clone_into(&mut choice.reason);
         }
-        let other = self.services.fallback.replacement(models, context, &choice).await;
+        let permits = |other: &Choice| self.services.budget.permits(other);
+        let other = self.services.fallback.replacement(models, context, &choice, permits).await;
         Ok(other.unwrap_or(choice))
     }
 
@@ -158,7 +159,9 @@ impl AgentLoop {
         // A service that cannot be reached has no other model either.
         let permits = |other: &Choice| {
             let is_elsewhere = other.model.service() != choice.model.service();
-            !tried.contains(&other.key()) && (error.kind != ModelErrorKind::Network || is_elsewhere)
+            !tried.contains(&other.key())
+                && (error.kind != ModelErrorKind::Network || is_elsewhere)
+                && self.services.budget.permits(other)
         };
         let (context, key) = (self.select_context(), choice.key());
         self.services.fallback.next(self.services.models.as_ref(), &context, &key, permits).await

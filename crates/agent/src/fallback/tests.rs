@@ -87,7 +87,7 @@ async fn a_model_is_replaced_before_it_is_asked() {
     let context = SelectContext { requested: "a".to_owned(), ..SelectContext::default() };
     let choice = models.select(&context).await.unwrap();
     let replacement = async |fallback: &Fallback| {
-        let other = fallback.replacement(models.as_ref(), &context, &choice).await;
+        let other = fallback.replacement(models.as_ref(), &context, &choice, |_| true).await;
         other.map(|choice| (choice.name, choice.reason))
     };
     let own = chain(&["a", "b"]);

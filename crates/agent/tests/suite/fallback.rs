@@ -1,10 +1,12 @@
 //! Models that are not available, and those that replace them.
 
+use std::sync::Arc;
+
 use pollux_agent::{FallbackMode, FallbackOptions, Spending};
 use pollux_protocol::{
     CancellationToken, Ceilings, Event, Limit, Measurement, ModelError, ModelErrorKind,
-    ModelRequest, Op, PromptOutcome, QuestionOutcome, QuestionSubject, Resource, ToolOutput,
-    VendorLimit,
+    ModelRequest, Op, Price, Prices, PromptOutcome, QuestionOutcome, QuestionSubject, Resource,
+    ToolOutput, VendorLimit,
 };
 use pollux_scripted::{FakeTool, ScriptedReply, reply};
 use pretty_assertions::assert_eq;
@@ -190,6 +192,39 @@ async fn the_budget_counts_the_requests_of_all_models() {
     let outcome = talk.prompt("go").await;
     assert!(matches!(outcome, PromptOutcome::Budget(_)), "{outcome:?}");
     assert_eq!(asked(&talk), ["main", "second"], "the third would exceed the budget");
+}
+
+/// Prices of all models but one.
+struct AllBut(&'static str);
+
+impl Prices for AllBut {
+    fn price(&self, _vendor: &str, model: &str) -> Option<Price> {
+        (model != self.0).then_some(Price::FREE)
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_the_limits_exclude_replaces_none() {
+    let mut prompt = Ceilings::default();
+    prompt.set(Resource::Usd, Limit { amount: 1, by_flag: true });
+    let prices: Option<Arc<dyn Prices>> = Some(Arc::new(AllBut("second")));
+    let spending = Spending { prompt, prices, ..Spending::default() };
+    let quota = || refused(ModelErrorKind::Quota);
+    let ok = || reply().text("ok");
+    let stage = Stage { spending, ..stage(FallbackMode::Chain, [quota(), ok(), ok(), quota()]) };
+    let talk = stage.start();
+    talk.done("go").await;
+    talk.done("again").await;
+    let excluded = "second cannot replace another model: its price is not known, and dollars are limited. Add the model to ~/.gemini/pollux/prices.json.";
+    let replaced = "main is not available: the daily quota is used up. Continuing with third.";
+    assert_eq!(notices(&talk), [excluded, replaced]);
+    // Without another model, the failure of the last one stands.
+    let outcome = talk.prompt("once more").await;
+    let PromptOutcome::Failed(error) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(
+        (error.kind, asked(&talk)),
+        (ModelErrorKind::Quota, ["main", "third", "third", "third"].map(str::to_owned).to_vec())
+    );
 }
 
 #[tokio::test(start_paused = true)]
