@@ -321,6 +321,9 @@ impl AgentLoop {
         let was_stopped = match &outcome {
             PromptOutcome::Cancelled => !cancel.is_cancelled(),
             PromptOutcome::Failed(error) => error.kind == ModelErrorKind::Budget,
+            PromptOutcome::Done | PromptOutcome::CutOff(_) => {
+                run.finish == Some(FinishReason::MaxTokens)
+            }
             _ => false,
         };
         Ok(match (budget.exceeded().filter(|_| was_stopped), &self.shaping) {

@@ -15,8 +15,11 @@ use tokio::time::Instant;
 
 use crate::outlet::Outlet;
 
+mod room;
 #[cfg(test)]
 mod tests;
+
+use room::Wanted;
 
 /// Limits, amounts spent so far, and sources of prices and of the day's amounts.
 #[derive(Clone, Default)]
@@ -64,6 +67,10 @@ pub(crate) struct Hold {
     budget: Budget,
     held: Amounts,
     in_ledger: bool,
+    /// Number of tokens for which the limits have room in the answer; `None` without a limit.
+    room: Option<u64>,
+    /// Amounts spent today before the request, if the day is limited.
+    today: Amounts,
 }
 
 impl Budget {
@@ -120,7 +127,8 @@ impl Budget {
         permits
     }
 
-    /// Reserves a request of about `estimate` tokens. `price` is the price of `model`.
+    /// Reserves a request of about `estimate` tokens, with a short answer. `price` is the price of
+    /// `model`.
     ///
     /// # Errors
     /// Returns an error if the request does not fit into a limit ([`ModelErrorKind::Budget`]), if
@@ -133,11 +141,12 @@ impl Budget {
         estimate: impl FnOnce() -> u64,
     ) -> Result<Hold, ModelError> {
         let wanted = self.wanted(model, price, estimate)?;
-        self.hold(wanted)?;
-        let mut hold = Hold { budget: self.clone(), held: wanted, in_ledger: false };
+        let room = self.hold(wanted)?;
+        let (held, today) = (wanted.least, Amounts::default());
+        let mut hold = Hold { budget: self.clone(), held, in_ledger: false, room, today };
         if !self.spending.day.is_empty() {
-            let booked = self.book(wanted).await;
-            let exceeded = booked.map_err(|error| {
+            let booked = self.book(held).await;
+            let (today, exceeded) = booked.map_err(|error| {
                 ModelError::new(
                     ModelErrorKind::Other,
                     format!("{error} Pollux cannot enforce the budget of the day without it."),
@@ -147,6 +156,8 @@ impl Budget {
                 return Err(self.refuse(exceeded));
             }
             hold.in_ledger = true;
+            hold.room = room::smaller(room, wanted.room(&self.spending.day, today));
+            hold.today = today;
         }
         Ok(hold)
     }
@@ -157,12 +168,12 @@ impl Budget {
         let mut room = self.room_for_calls(wanted);
         if self.spending.day.get(Resource::ToolCalls).is_some() {
             match self.book(Amounts::of(Resource::ToolCalls, room)).await {
-                Ok(None) => {}
-                Ok(Some(exceeded)) => {
+                Ok((_, None)) => {}
+                Ok((_, Some(exceeded))) => {
                     self.stop(exceeded);
                     room = exceeded.limit.amount.saturating_sub(exceeded.spent).min(room);
                     let again = self.book(Amounts::of(Resource::ToolCalls, room)).await;
-                    if !matches!(again, Ok(None)) {
+                    if !matches!(again, Ok((_, None))) {
                         room = 0;
                     }
                 }
@@ -208,38 +219,41 @@ impl Budget {
         model: &str,
         price: Option<Price>,
         estimate: impl FnOnce() -> u64,
-    ) -> Result<Amounts, ModelError> {
-        // Any remaining time is enough to start a request.
-        let wanted = Amounts::of(Resource::Turns, 1).with(Resource::Seconds, 1);
+    ) -> Result<Wanted, ModelError> {
         let in_usd = self.is_limited(Resource::Usd);
         if in_usd && price.is_none() {
             return Err(unpriced(model));
         }
         if !in_usd && !self.is_limited(Resource::Tokens) {
-            return Ok(wanted);
+            return Ok(Wanted::uncounted());
         }
-        let tokens = estimate();
-        let usage = Usage { prompt: tokens, ..Usage::default() };
-        let cost = price.map_or(Money::ZERO, |price| price.cost(&usage));
-        Ok(wanted.with(Resource::Tokens, tokens).with(Resource::Usd, cost.parts()))
+        Ok(Wanted::counted(estimate(), price))
     }
 
-    /// Holds the wanted amounts if they fit into the limits of prompt and session.
-    fn hold(&self, wanted: Amounts) -> Result<(), ModelError> {
+    /// Holds the wanted amounts if they fit into the limits of prompt and session. Returns the
+    /// room for the answer, in tokens.
+    fn hold(&self, wanted: Wanted) -> Result<Option<u64>, ModelError> {
         let mut state = self.lock();
         state.count_time();
-        let exceeded = state.exceeded.or_else(|| {
-            let spent = [(Period::Prompt, state.prompt), (Period::Session, state.session)];
-            spent.into_iter().find_map(|(period, spent)| {
-                self.ceilings(period).check(period, spent.plus(state.held), wanted)
-            })
-        });
+        let exceeded = state.exceeded.or_else(|| self.check(&state, wanted.least));
         if let Some(exceeded) = exceeded {
             drop(state);
             return Err(self.refuse(exceeded));
         }
-        state.held = state.held.plus(without_time(wanted));
-        Ok(())
+        let room =
+            |period, spent: Amounts| wanted.room(self.ceilings(period), spent.plus(state.held));
+        let room =
+            room::smaller(room(Period::Prompt, state.prompt), room(Period::Session, state.session));
+        state.held = state.held.plus(without_time(wanted.least));
+        Ok(room)
+    }
+
+    /// Returns the limit of the prompt or of the session that would be exceeded.
+    fn check(&self, state: &State, wanted: Amounts) -> Option<Exceeded> {
+        let spent = [(Period::Prompt, state.prompt), (Period::Session, state.session)];
+        spent.into_iter().find_map(|(period, spent)| {
+            self.ceilings(period).check(period, spent.plus(state.held), wanted)
+        })
     }
 
     fn refuse(&self, exceeded: Exceeded) -> ModelError {
@@ -278,14 +292,16 @@ impl Budget {
     }
 
     /// Books spent and released amounts in the ledger, and reserves the wanted amounts there.
-    async fn book(&self, wanted: Amounts) -> Result<Option<Exceeded>, LedgerError> {
+    /// Returns the amounts spent today before that, and the limit because of which nothing was
+    /// reserved.
+    async fn book(&self, wanted: Amounts) -> Result<(Amounts, Option<Exceeded>), LedgerError> {
         let (spent, given_back) = {
             let mut state = self.lock();
             (std::mem::take(&mut state.unbooked), std::mem::take(&mut state.given_back))
         };
         let is_idle = [wanted, spent, given_back].iter().all(|one| *one == Amounts::default());
         let Some(ledger) = self.spending.ledger.as_ref().filter(|_| !is_idle) else {
-            return Ok(None);
+            return Ok((Amounts::default(), None));
         };
         let ceilings = self.spending.day;
         let entry = DayEntry { given_back, spent, wanted, ceilings };
@@ -294,7 +310,7 @@ impl Budget {
                 if let Some(warning) = booked.warning {
                     self.warn(warning).await;
                 }
-                Ok(booked.exceeded)
+                Ok((booked.spent, booked.exceeded))
             }
             Err(error) => {
                 let mut state = self.lock();
@@ -364,6 +380,27 @@ impl Hold {
             .with(Resource::Usd, cost.unwrap_or_default().parts());
         self.release();
         self.budget.spend(spent, true);
+    }
+
+    /// Charges a request whose answer ended at its maximum length. The prompt ends if the limits
+    /// had no room for more.
+    pub(crate) fn settle_cut_off(self, tokens: u64, cost: Option<Money>) {
+        let (budget, wanted) = (self.budget.clone(), room::of_content(self.held));
+        let spent = Amounts::of(Resource::Tokens, tokens)
+            .with(Resource::Usd, cost.unwrap_or_default().parts());
+        let today = self.today.plus(spent);
+        self.settle(tokens, cost);
+        let exceeded = budget.check(&budget.lock(), wanted);
+        let exceeded = exceeded.or_else(|| budget.spending.day.check(Period::Day, today, wanted));
+        if let Some(exceeded) = exceeded {
+            budget.stop(exceeded);
+        }
+    }
+
+    /// Returns the maximum number of tokens of the answer; `None` if the limits have room for any
+    /// answer.
+    pub(crate) fn output_limit(&self) -> Option<u64> {
+        room::output_limit(self.room)
     }
 
     /// Charges a request whose result nobody waits for, with about the cost of the sent tokens.

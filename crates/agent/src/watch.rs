@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use pollux_protocol::{
     ApiErrorMeasure, ApiRequestMeasure, ApiResponseMeasure, CancellationToken, Choice, Event,
-    Measurement, ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice, ToolOmission, Usage,
-    estimate,
+    FinishReason, Measurement, ModelError, ModelErrorKind, ModelRequest, Money, RetryNotice,
+    ToolOmission, Usage, estimate,
 };
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -112,6 +112,7 @@ impl Watch {
             outlet.warn_once(format!("The model cannot use the tool {tool}: {reason}."));
         }));
         self.admit(asked).await?;
+        request.adjustments.output_limit = asked.hold.as_ref().and_then(Hold::output_limit);
         self.begin(asked, Instant::now());
         let opening = send(request);
         tokio::pin!(opening);
@@ -153,7 +154,10 @@ impl Watch {
         let names = [turn.answered_by(&asked.model), &asked.model];
         let cost = self.cost(&asked.vendor, names, &usage);
         if let Some(hold) = asked.hold.take() {
-            hold.settle(usage.all(), cost);
+            match turn.finish {
+                Some(FinishReason::MaxTokens) => hold.settle_cut_off(usage.all(), cost),
+                _ => hold.settle(usage.all(), cost),
+            }
         }
         let cost = Cost { cost, is_estimated };
         let measure = match error {

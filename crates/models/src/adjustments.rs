@@ -4,7 +4,7 @@ use pollux_protocol::{ToolChoice, ToolMode, Tuning};
 use serde_json::{Map, Value, json};
 
 const TEMPERATURE: &str = "temperature";
-const MAX_OUTPUT_TOKENS: &str = "maxOutputTokens";
+pub(crate) const MAX_OUTPUT_TOKENS: &str = "maxOutputTokens";
 const TOP_P: &str = "topP";
 const TOP_K: &str = "topK";
 
@@ -17,6 +17,14 @@ pub(crate) fn figures(tuning: &Tuning) -> impl Iterator<Item = (&'static str, Va
         (TOP_K, &tuning.top_k),
     ];
     figures.into_iter().filter_map(|(key, figure)| Some((key, Value::Number(figure.clone()?))))
+}
+
+/// Sets the maximum number of tokens of the response under this key, unless a lower one is there.
+pub(crate) fn limit_output(parameters: &mut Map<String, Value>, key: &str, limit: Option<u64>) {
+    let Some(limit) = limit else { return };
+    let configured = parameters.get(key).and_then(Value::as_u64);
+    let limit = configured.map_or(limit, |configured| configured.min(limit));
+    parameters.insert(key.to_owned(), limit.into());
 }
 
 /// Returns the sampling parameters of a configuration.

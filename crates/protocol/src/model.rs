@@ -123,6 +123,9 @@ pub struct Adjustments {
     /// JSON schema that the answer must satisfy. It makes the service return JSON, and excludes
     /// tools.
     pub schema: Option<Arc<Value>>,
+    /// Maximum number of tokens of the answer, including thoughts, for which the budget has room.
+    /// A lower limit in the configuration stays.
+    pub output_limit: Option<u64>,
 }
 
 /// One request to a model. Cheap to clone: contents and declarations are shared.

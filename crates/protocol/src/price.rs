@@ -85,12 +85,17 @@ impl Price {
     pub const FREE: Self =
         Self { rates: Rates { input: 0, cached: 0, cache_write: 0, output: 0 }, long: None };
 
+    /// Returns the rates of a request with this number of tokens.
+    pub fn rates(&self, prompt: u64) -> &Rates {
+        match &self.long {
+            Some((above, rates)) if prompt > *above => rates,
+            _ => &self.rates,
+        }
+    }
+
     /// Returns the cost of a request.
     pub fn cost(&self, usage: &Usage) -> Money {
-        let rates = match &self.long {
-            Some((above, rates)) if usage.prompt > *above => rates,
-            _ => &self.rates,
-        };
+        let rates = self.rates(usage.prompt);
         let cached = usage.cached.min(usage.prompt);
         let cache_write = usage.cache_write.min(usage.prompt - cached);
         let input = (usage.prompt - cached - cache_write).saturating_add(usage.tool);

@@ -41,21 +41,22 @@ fn budget(spending: Spending) -> (Budget, tokio::sync::mpsc::Receiver<Arc<Envelo
     (budget, events)
 }
 
+/// Admits a request that needs this number of tokens, including those of the shortest answer.
 async fn admit(budget: &Budget, tokens: u64) -> Result<Hold, ModelError> {
-    budget.admit("m", Some(CENT), || tokens).await
+    budget.admit("m", Some(CENT), || tokens.saturating_sub(room::SHORTEST)).await
 }
 
 #[tokio::test]
 async fn requests_side_by_side_do_not_pass_a_limit_together() {
-    let session = ceilings(Resource::Tokens, 100);
+    let session = ceilings(Resource::Tokens, 1000);
     let (budget, _events) = budget(Spending { session, ..Spending::default() });
-    let first = admit(&budget, 60).await.unwrap();
-    let refused = admit(&budget, 60).await.err().unwrap();
+    let first = admit(&budget, 600).await.unwrap();
+    let refused = admit(&budget, 600).await.err().unwrap();
     assert_eq!(refused.kind, ModelErrorKind::Budget);
-    first.settle(20, None);
+    first.settle(200, None);
     assert!(admit(&budget, 1).await.is_err(), "not one request more in this prompt");
     budget.begin();
-    assert!(admit(&budget, 80).await.is_ok());
+    assert!(admit(&budget, 800).await.is_ok());
 }
 
 #[tokio::test]
@@ -73,12 +74,12 @@ async fn a_request_that_was_never_made_costs_nothing_and_one_that_was_dropped_it
 
 #[tokio::test]
 async fn money_without_a_price_is_refused_before_anything_is_sent() {
-    let limits = ceilings(Resource::Usd, Money::from_usd(1.0).unwrap().parts());
+    let limits = ceilings(Resource::Usd, Money::from_usd(10.0).unwrap().parts());
     let (limited, _events) = budget(Spending { day: limits, ..Spending::default() });
     let error = limited.admit("new", None, || 1).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Config);
     assert!(error.message.contains("prices.json"), "{error}");
-    assert!(admit(&limited, 100).await.is_ok());
+    assert!(admit(&limited, 1000).await.is_ok());
     let (unlimited, _events) = budget(Spending::default());
     assert!(unlimited.admit("new", None, || unreachable!("nobody wants to know")).await.is_ok());
 }
@@ -88,18 +89,18 @@ async fn the_morning_counts_for_a_limit_that_is_set_at_noon() {
     let (_folder, ledger) = day();
     let spending = Spending { ledger: Some(Arc::clone(&ledger)), ..Spending::default() };
     let (morning, _events) = budget(spending.clone());
-    admit(&morning, 0).await.unwrap().settle(90, None);
+    admit(&morning, 0).await.unwrap().settle(9000, None);
     morning.end().await;
-    let day = ceilings(Resource::Tokens, 100);
+    let day = ceilings(Resource::Tokens, 10_000);
     let (noon, _events) = budget(Spending { day, ..spending });
-    let hold = admit(&noon, 10).await.unwrap();
+    let hold = admit(&noon, 1000).await.unwrap();
     assert!(admit(&noon, 1).await.is_err());
-    hold.settle(2, None);
+    hold.settle(200, None);
     noon.begin();
-    admit(&noon, 8).await.unwrap().settle(8, None);
+    admit(&noon, 800).await.unwrap().settle(800, None);
     noon.end().await;
     let booked = ledger.book(DayEntry::default()).await.unwrap();
-    assert_eq!(booked.spent.get(Resource::Tokens), 100);
+    assert_eq!(booked.spent.get(Resource::Tokens), 10_000);
     assert_eq!(booked.spent.get(Resource::Turns), 3);
 }
 
@@ -212,13 +213,13 @@ async fn the_first_name_with_a_price_decides_what_a_request_costs() {
 async fn what_a_request_held_in_the_ledger_is_given_back() {
     let (_folder, ledger) = day();
     let spending = Spending {
-        day: ceilings(Resource::Tokens, 100),
+        day: ceilings(Resource::Tokens, 1000),
         ledger: Some(Arc::clone(&ledger)),
         ..Spending::default()
     };
     let (budget, _events) = budget(spending);
-    drop(admit(&budget, 90).await.unwrap());
-    admit(&budget, 90).await.unwrap().settle(5, None);
+    drop(admit(&budget, 900).await.unwrap());
+    admit(&budget, 900).await.unwrap().settle(5, None);
     budget.end().await;
     let booked = ledger.book(DayEntry::default()).await.unwrap();
     assert_eq!(
@@ -227,6 +228,67 @@ async fn what_a_request_held_in_the_ledger_is_given_back() {
             .with(Resource::Turns, 1)
             .with(Resource::Seconds, booked.spent.get(Resource::Seconds),)
     );
+}
+
+#[tokio::test]
+async fn an_answer_is_limited_to_what_remains() {
+    let (_folder, ledger) = day();
+    let spending = Spending {
+        prompt: ceilings(Resource::Tokens, 5000),
+        // Two thousand tokens.
+        session: ceilings(Resource::Usd, Money::from_usd(20.0).unwrap().parts()),
+        day: ceilings(Resource::Tokens, 1500),
+        ledger: Some(ledger),
+        ..Spending::default()
+    };
+    let limit = async |spending: Spending, sent: u64| {
+        let (budget, _events) = budget(spending);
+        let first = budget.admit("m", Some(CENT), || 100).await.unwrap();
+        let limit = first.output_limit();
+        first.settle(100, Some(Money::from_usd(1.0).unwrap()));
+        let second = budget.admit("m", Some(CENT), || sent).await.map(|hold| hold.output_limit());
+        budget.end().await;
+        (limit, second.map_err(|error| error.kind))
+    };
+    let fits = |limit| Ok(Some(limit));
+    let without_day = Spending { day: Ceilings::default(), ledger: None, ..spending.clone() };
+    let prompt = Spending { session: Ceilings::default(), ..without_day.clone() };
+    assert_eq!(limit(prompt.clone(), 1000).await, (Some(4900), fits(3900)));
+    assert_eq!(limit(without_day, 1000).await, (Some(1900), fits(900)));
+    assert_eq!(limit(spending, 1000).await, (Some(1400), fits(400)));
+    let least = 5000 - 100 - room::SHORTEST;
+    assert_eq!(limit(prompt.clone(), least).await.1, fits(room::SHORTEST));
+    assert_eq!(limit(prompt, least + 1).await.1, Err(ModelErrorKind::Budget));
+    // What no model writes needs no limit.
+    let large = Spending { prompt: ceilings(Resource::Tokens, 1 << 20), ..Spending::default() };
+    assert_eq!(limit(large, 1).await, (None, Ok(None)));
+    assert_eq!(limit(Spending::default(), 1).await, (None, Ok(None)));
+}
+
+#[tokio::test]
+async fn a_cut_off_ends_the_prompt_only_if_the_limit_is_the_reason() {
+    for (spent, is_end) in [(900, true), (400, false)] {
+        let limited = [
+            Spending { prompt: ceilings(Resource::Tokens, 1000), ..Spending::default() },
+            Spending {
+                prompt: ceilings(Resource::Turns, 1),
+                session: ceilings(Resource::Usd, Money::from_usd(10.0).unwrap().parts()),
+                ..Spending::default()
+            },
+        ];
+        for spending in limited {
+            let (budget, _events) = budget(spending);
+            let hold = admit(&budget, 500).await.unwrap();
+            let usage = Usage { prompt: spent, ..Usage::default() };
+            hold.settle_cut_off(spent, Some(CENT.cost(&usage)));
+            assert_eq!(budget.exceeded().is_some(), is_end, "{spent}");
+        }
+    }
+    let (_folder, ledger) = day();
+    let day = ceilings(Resource::Tokens, 1000);
+    let (budget, _events) = budget(Spending { day, ledger: Some(ledger), ..Spending::default() });
+    admit(&budget, 500).await.unwrap().settle_cut_off(900, None);
+    assert_eq!(budget.exceeded().unwrap().period, Period::Day);
 }
 
 #[tokio::test]
@@ -261,15 +323,15 @@ async fn calls_wait_for_a_ledger_that_can_be_read() {
 
 #[tokio::test]
 async fn a_request_holds_the_money_that_its_tokens_cost() {
-    let session = ceilings(Resource::Usd, Money::from_usd(1.0).unwrap().parts());
+    let session = ceilings(Resource::Usd, Money::from_usd(10.0).unwrap().parts());
     let (budget, _events) = budget(Spending { session, ..Spending::default() });
-    let held = admit(&budget, 60).await.unwrap();
-    assert_eq!(budget.lock().held.get(Resource::Usd), 600_000_000_000);
-    let refused = admit(&budget, 60).await.err().unwrap();
-    assert!(refused.message.contains("needs about $0.60"), "{refused}");
+    let held = admit(&budget, 600).await.unwrap();
+    assert_eq!(budget.lock().held.get(Resource::Usd), 6_000_000_000_000);
+    let refused = admit(&budget, 600).await.err().unwrap();
+    assert!(refused.message.contains("needs about $6.00"), "{refused}");
     drop(held);
     budget.begin();
-    assert!(admit(&budget, 100).await.is_ok());
+    assert!(admit(&budget, 1000).await.is_ok());
 }
 
 #[tokio::test]

@@ -69,6 +69,9 @@ impl MessagesModel {
         let mut parameters = self.parameters.clone();
         let figures = adjustments::figures(&adjustments.tuning);
         parameters.extend(&figures.map(|(key, figure)| (key.to_owned(), figure)).collect());
+        if let Some(limit) = adjustments.output_limit {
+            parameters.limit_output(limit);
+        }
         let choice = adjustments.tool_choice.as_ref().map(|choice| choice.mode);
         if choice == Some(ToolMode::Any) {
             parameters.require_call();

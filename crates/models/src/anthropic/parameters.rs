@@ -102,6 +102,19 @@ impl Parameters {
         }
     }
 
+    /// Limits the response. Thoughts get at most half of it, or none if that is too little.
+    pub(super) fn limit_output(&mut self, limit: u64) {
+        self.max_tokens = self.max_tokens.min(limit);
+        let budget = self.thinking.as_ref().and_then(|thinking| thinking["budget_tokens"].as_u64());
+        if budget.is_some_and(|budget| budget >= self.max_tokens) {
+            let budget = self.max_tokens / 2;
+            self.thinking = Some(match budget {
+                MIN_BUDGET.. => json!({"type": "enabled", "budget_tokens": budget}),
+                _ => json!({"type": "disabled"}),
+            });
+        }
+    }
+
     /// Removes the parameters that influence sampling.
     pub(super) fn forget_sampling(&mut self) {
         self.others.retain(|key, _| !SAMPLING.contains(&key.as_str()));
@@ -173,6 +186,26 @@ mod tests {
         let large =
             keys(&json!({"thinkingConfig": {"thinkingBudget": 50_000}}), facts(9000, false));
         assert_eq!(large["max_tokens"], 50_000 + MIN_BUDGET);
+    }
+
+    #[test]
+    fn a_limited_response_has_room_for_more_than_thoughts() {
+        for (limit, budget, expected) in [
+            (50_000, 0, json!({"max_tokens": 32_000, "thinking": {"type": "disabled"}})),
+            (300, 0, json!({"max_tokens": 300, "thinking": {"type": "disabled"}})),
+            (9000, 2048, json!({"max_tokens": 9000, "thinking": enabled(2048)})),
+            (9000, 9000, json!({"max_tokens": 9000, "thinking": enabled(4500)})),
+            (2000, 2048, json!({"max_tokens": 2000, "thinking": {"type": "disabled"}})),
+        ] {
+            let config = json!({"thinkingConfig": {"thinkingBudget": budget}});
+            let mut parameters = Parameters::new(config.as_object().unwrap(), facts(64_000, true));
+            parameters.limit_output(limit);
+            assert_eq!(Value::Object(parameters.keys()), expected, "{limit} {budget}");
+        }
+    }
+
+    fn enabled(budget: u64) -> Value {
+        json!({"type": "enabled", "budget_tokens": budget})
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::contents::{PartsCache, Takes};
-use crate::adjustments;
+use crate::adjustments::{self, MAX_OUTPUT_TOKENS};
 use crate::body::Body;
 use crate::configs::Resolved;
 use crate::declarations::{DeclarationCache, SentTool, SentTools, report_omissions};
@@ -83,6 +83,8 @@ impl CallSettings {
         for (key, figure) in adjustments::figures(&adjustments.tuning) {
             settings.generation.insert(key.to_owned(), figure);
         }
+        let limit = adjustments.output_limit;
+        adjustments::limit_output(&mut settings.generation, MAX_OUTPUT_TOKENS, limit);
         if let Some(choice) = &adjustments.tool_choice {
             let sent = |name: &String| sent_name(name, ToolDialect::Gemini).into_owned();
             let allowed = choice.allowed.iter().map(sent).collect();

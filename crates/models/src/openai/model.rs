@@ -15,7 +15,7 @@ use super::frame::FrameCache;
 use super::messages::Shape;
 use super::reasoning::ReasoningReturn;
 use super::refusal;
-use super::request::{self, CallSettings, Encoded, PARAMETERS};
+use super::request::{self, CallSettings, Encoded, OUTPUT_LIMIT, PARAMETERS};
 use super::service::Service;
 use crate::adjustments;
 use crate::answer_stream::{self, Assembly as _};
@@ -63,7 +63,7 @@ impl ChatModel {
         let quirks = Arc::new(service.connection.vendor.quirks.clone());
         let mut parameters = request::parameters(PARAMETERS, config);
         if let (Some(key), Some(limit)) = (&quirks.max_tokens_key, facts.max_output) {
-            let limit = parameters.shift_remove("max_completion_tokens").unwrap_or(limit.into());
+            let limit = parameters.shift_remove(OUTPUT_LIMIT).unwrap_or(limit.into());
             parameters.insert(key.clone(), limit);
         }
         Self {
@@ -126,9 +126,16 @@ impl ChatModel {
         let figures = adjustments::figures(&adjustments.tuning);
         let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
         settings.parameters.extend(request::parameters(PARAMETERS, &figures));
+        self.limit_output(&mut settings, adjustments);
         settings.schema = adjustments.schema.as_deref().cloned();
         settings.tool_choice = tool_choice(adjustments);
         settings
+    }
+
+    /// Limits the response to what the budget has room for.
+    fn limit_output(&self, settings: &mut CallSettings, adjustments: &Adjustments) {
+        let key = self.quirks.max_tokens_key.as_deref().unwrap_or(OUTPUT_LIMIT);
+        adjustments::limit_output(&mut settings.parameters, key, adjustments.output_limit);
     }
 
     fn encode(
@@ -253,8 +260,9 @@ impl Model for ChatModel {
     ) -> Result<(Value, Usage), ModelError> {
         let JsonRequest { request, schema, max_attempts } = request;
         let emulated = self.emulated.load(Ordering::Relaxed);
-        let settings =
+        let mut settings =
             CallSettings { schema: Some(schema), stream: false, ..self.settings(emulated) };
+        self.limit_output(&mut settings, &request.adjustments);
         let encoded = self.encode(&request, settings, &FrameCache::default())?;
         self.service.check_size(&self.name, encoded.tokens, &cancel).await?;
         let reading =

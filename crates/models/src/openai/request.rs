@@ -26,12 +26,15 @@ pub(super) type Parameters = [(&'static str, &'static str)];
 pub(super) const PARAMETERS: &Parameters = &[
     ("temperature", "temperature"),
     ("topP", "top_p"),
-    ("maxOutputTokens", "max_completion_tokens"),
+    ("maxOutputTokens", OUTPUT_LIMIT),
     ("stopSequences", "stop"),
     ("presencePenalty", "presence_penalty"),
     ("frequencyPenalty", "frequency_penalty"),
     ("seed", "seed"),
 ];
+
+/// Key of the maximum number of tokens of the response.
+pub(super) const OUTPUT_LIMIT: &str = "max_completion_tokens";
 
 /// Settings of one kind of request.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,10 @@ use pollux_testkit::{Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::harness::{answer, model, models_with, options_for, say, select, settings, text};
+use super::harness::{
+    CHAT, answer, anthropic, model, models_with, openai_options, options_for, say, script, select,
+    settings, text,
+};
 
 #[tokio::test]
 async fn a_request_looks_as_gemini_clis_does() {
@@ -207,4 +210,40 @@ async fn a_name_that_the_service_refuses_is_sent_in_another_form() {
     assert_eq!(whole.parts[0].as_call().unwrap().name, "a b");
     assert_eq!(omissions.try_iter().collect::<Vec<_>>(), ["word"; 3], "told for each request");
     server.assert_all_valid();
+}
+
+#[tokio::test]
+async fn a_response_is_no_longer_than_the_budget_permits() {
+    let server = ModelServer::start();
+    for endpoint in [Endpoint::StreamGenerateContent, Endpoint::Messages] {
+        server.answer_with(endpoint, |_| reply().text("ok"));
+    }
+    for path in [CHAT, "/v1/responses"] {
+        script(&server, path, vec![reply().status(400, json!({}))]);
+    }
+    let openai = |wire, name| {
+        let models = assemble(&openai_options(&server, &[("OPENAI_WIRE_API", wire)])).unwrap();
+        async move { select(&models, name).await }
+    };
+    let limited = |path: &str| {
+        let path = path.to_owned();
+        server.requests().last().unwrap().body.pointer(&path).cloned()
+    };
+    for (model, path) in [
+        (model(&server, "gemini-2.5-pro").await, "/generationConfig/maxOutputTokens"),
+        (anthropic(&server, "anthropic/claude-opus-4-8").await, "/max_tokens"),
+        (openai("chat", "gpt-5").await, "/max_completion_tokens"),
+        (openai("responses", "gpt-5").await, "/max_output_tokens"),
+    ] {
+        let mut request = say("hi");
+        for (own, limit, expected) in
+            [(None, 2000, 2000), (Some(300), 2000, 300), (Some(3000), 2000, 2000)]
+        {
+            request.adjustments.tuning.max_output_tokens = own.map(serde_json::Number::from);
+            request.adjustments.output_limit = Some(limit);
+            // Only the request matters.
+            drop(model.stream(request.clone(), CancellationToken::new()).await);
+            assert_eq!(limited(path), Some(json!(expected)), "{path}");
+        }
+    }
 }

@@ -238,3 +238,42 @@ fn a_conversation_goes_on_after_a_prompt_that_a_limit_ended() {
     talk.wait_for_prompt();
     talk.end();
 }
+
+/// Returns the limit of the answer in the last request.
+fn output_limit(stage: &Stage) -> u64 {
+    stage.server.last_request().body["generationConfig"]["maxOutputTokens"].as_u64().unwrap()
+}
+
+#[test]
+fn an_answer_that_ends_at_the_limit_ends_the_run() {
+    for (flag, limit, most) in [("--max-tokens", "60000", 60_000), ("--max-cost", "0.10", 10_000)] {
+        let stage = Stage::new();
+        stage.server.answer_with(Endpoint::StreamGenerateContent, |request| {
+            let limit = request.body["generationConfig"]["maxOutputTokens"].as_u64().unwrap();
+            reply().text("so far").finish("MAX_TOKENS").usage(5000, limit)
+        });
+        let run = stage.pollux(&["-o", "json", flag, limit, "-p", "go"]).run();
+        stopped_by(&run);
+        assert_eq!(stage.requests().len(), 1, "{}", run.report());
+        assert!((256..most).contains(&output_limit(&stage)), "{flag}: {}", output_limit(&stage));
+        assert!(fs::read_to_string(stage.session_file()).unwrap().contains("so far"));
+    }
+    // A limit of the user that is lower stays, and has nothing to do with the budget.
+    let stage = Stage::with([reply().text("short").finish("MAX_TOKENS").usage(5000, 9)]);
+    let own = json!({"modelConfigs": {"customOverrides": [
+        {"match": {"model": "gemini-2.5-pro"}, "modelConfig": {"generateContentConfig": {"maxOutputTokens": 9}}}]}});
+    stage.home.settings(&own);
+    let run = stage.pollux(&["-o", "json", "--max-tokens", "60000", "-p", "go"]).run();
+    run.assert_code(0);
+    assert_eq!(output_limit(&stage), 9);
+}
+
+#[test]
+fn a_request_without_room_for_an_answer_is_not_sent() {
+    for (flag, limit) in [("--max-tokens", "200"), ("--max-cost", "0.0001")] {
+        let stage = Stage::new();
+        let run = stage.pollux(&["-o", "json", flag, limit, "-p", "go"]).run();
+        assert_eq!(stopped_by(&run)["spent"], 0.0, "{}", run.report());
+        assert_eq!(stage.requests().len(), 0, "{}", run.report());
+    }
+}

@@ -98,6 +98,8 @@ impl ResponsesModel {
         let figures = adjustments::figures(&adjustments.tuning);
         let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).collect();
         settings.parameters.extend(request::configured(&figures));
+        let limit = adjustments.output_limit;
+        adjustments::limit_output(&mut settings.parameters, request::OUTPUT_LIMIT, limit);
         settings.schema = adjustments.schema.as_deref().cloned();
         settings.tool_choice = tool_choice(adjustments);
         settings

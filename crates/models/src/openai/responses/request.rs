@@ -22,7 +22,10 @@ use crate::tool_schema::ToolDialect;
 /// Parameters of this dialect. Only parameters that the user configured for the model are sent:
 /// many models refuse parameter values intended for other models.
 pub(super) const PARAMETERS: &Parameters =
-    &[("temperature", "temperature"), ("topP", "top_p"), ("maxOutputTokens", "max_output_tokens")];
+    &[("temperature", "temperature"), ("topP", "top_p"), ("maxOutputTokens", OUTPUT_LIMIT)];
+
+/// Key of the maximum number of tokens of the response.
+pub(super) const OUTPUT_LIMIT: &str = "max_output_tokens";
 
 /// Returns the effort that a `generateContentConfig` asks for: `high`, for example.
 pub(super) fn effort(config: &Map<String, Value>) -> Option<String> {
