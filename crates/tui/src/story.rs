@@ -41,6 +41,8 @@ pub(crate) struct Story {
     settings: UiSettings,
     /// Width of a row, in cells.
     cells: usize,
+    /// Model that the user requested: a name, an alias or `auto`.
+    requested: String,
     /// Model that was named last.
     model: String,
     pub(crate) calls: LiveCalls,
@@ -89,6 +91,7 @@ impl Story {
             describe_failure,
             settings: UiSettings::default(),
             cells,
+            requested: model.clone(),
             model,
             calls: LiveCalls::default(),
             status: Status::new(now),
@@ -116,6 +119,11 @@ impl Story {
     pub(crate) fn resize(&mut self, cells: usize) {
         self.cells = cells;
         self.finished.resize(cells);
+    }
+
+    /// Returns the model that the user requested: a name, an alias or `auto`.
+    pub(crate) fn requested_model(&self) -> &str {
+        &self.requested
     }
 
     /// Returns the model that was named last.
@@ -276,7 +284,12 @@ impl Story {
             }
             Event::TodosChanged(todos) => self.todos.clone_from(todos),
             Event::Usage(report) => self.usage = Some(report.clone()),
-            Event::ModelChanged { model, .. } => self.model_changed(model),
+            Event::ModelChanged { model, reason } => {
+                if reason == "command" {
+                    self.requested.clone_from(model);
+                }
+                self.model_changed(model);
+            }
             Event::PromptEnded(outcome) => self.end_prompt(outcome),
             event => self.tell_other(event),
         }

@@ -25,8 +25,12 @@ const WITH_PRICES: usize = 60;
 
 /// The list of models.
 pub(crate) struct ModelPicker {
+    /// Model that the user requested: a name, an alias or `auto`.
+    requested: String,
     /// Model of the last request.
-    current: String,
+    last: String,
+    /// Index of the entry that is in use; `None` if the list does not contain it.
+    current: Option<usize>,
     models: Vec<ModelListing>,
     /// The entries are `auto`, and then the models.
     list: SearchList,
@@ -38,10 +42,12 @@ pub(crate) struct ModelPicker {
 }
 
 impl ModelPicker {
-    /// Creates a list that is still to be read.
-    pub(crate) fn new(current: &str) -> Self {
+    /// Creates a list that is still to be read. `last` is the model of the last request.
+    pub(crate) fn new(requested: &str, last: &str) -> Self {
         Self {
-            current: current.to_owned(),
+            requested: requested.to_owned(),
+            last: last.to_owned(),
+            current: (requested == AUTO).then_some(0),
             models: Vec::new(),
             list: SearchList::new(std::iter::once(AUTO.to_owned()), 0),
             is_read: false,
@@ -62,11 +68,17 @@ impl ModelPicker {
         match answer {
             Ok(ListAnswer::Models(models)) => {
                 self.models = models;
-                let is_current = |model: &ModelListing| model.name == self.current;
-                let selected = self.models.iter().position(is_current).map_or(0, |at| at + 1);
+                let place = |name: &str| self.models.iter().position(|model| model.name == name);
+                if self.requested != AUTO {
+                    let place = place(&self.requested).or_else(|| place(&self.last));
+                    self.current = place.map(|place| place + 1);
+                }
                 let models = self.models.iter();
                 let texts = models.map(|model| format!("{} {}", model.name, model.vendor));
-                self.list.replace(std::iter::once(AUTO.to_owned()).chain(texts), selected);
+                self.list.replace(
+                    std::iter::once(AUTO.to_owned()).chain(texts),
+                    self.current.unwrap_or(0),
+                );
             }
             Ok(_) => {}
             Err(message) => self.remark = Some(message),
@@ -136,16 +148,16 @@ impl ModelPicker {
 
     fn row(&self, index: usize, is_selected: bool, cells: usize) -> Row {
         let (mark, look) = mark(is_selected);
+        let is_current = if self.current == Some(index) { "(current) " } else { "" };
         let Some(model) = self.model(index) else {
             let text = "chooses a model for each request";
-            let row = Row::new(look, mark).with(look, AUTO);
+            let row = Row::new(look, mark).with(look, &format!("{is_current}{AUTO}"));
             return row.with(Look::Dim, &format!("  {text}"));
         };
         let rate = |rate: fn(&Rates) -> u64| {
             model.price.map_or_else(|| "-".to_owned(), |price| dollars(rate(&price.rates)))
         };
         let texts = [tokens(model.limits.context), rate(|it| it.input), rate(|it| it.output)];
-        let is_current = if model.name == self.current { "(current) " } else { "" };
         let name = for_terminal(&model.name).into_owned();
         let columns = columns(cells, texts);
         let text = line(mark, &format!("{is_current}{}", one_line(&name)), &columns, cells);
@@ -240,7 +252,11 @@ mod tests {
     }
 
     fn picker() -> ModelPicker {
-        let mut picker = ModelPicker::new("gemini-2.5-pro");
+        picker_of("gemini-2.5-pro", "gemini-2.5-pro")
+    }
+
+    fn picker_of(requested: &str, last: &str) -> ModelPicker {
+        let mut picker = ModelPicker::new(requested, last);
         assert_eq!(picker.wanted(), Some(ListRequest::Models));
         let rates =
             Rates { input: 1_250_000, cached: 125_000, cache_write: 1_250_000, output: 10_000_000 };
@@ -279,6 +295,29 @@ mod tests {
         picker.press(KeyPress::KillLeft);
         picker.press(KeyPress::Text("auto".to_owned()));
         assert_eq!(picker.press(KeyPress::Enter), run("/model set auto --persist"));
+    }
+
+    #[test]
+    fn the_requested_model_is_the_current_one() {
+        let run = |name: &str| PickerStep::Run(format!("/model set {name}"));
+        for (requested, last, marked, selected) in [
+            ("auto", "gemini-2.5-pro", Some("auto "), "auto"),
+            ("openai/gpt", "gpt", Some("openai/gpt "), "openai/gpt"),
+            ("pro", "gemini-2.5-pro", Some("gemini-2.5-pro "), "gemini-2.5-pro"),
+            ("openai/gpt", "gemini-2.5-pro", Some("openai/gpt "), "openai/gpt"),
+            ("another", "another", None, "auto"),
+        ] {
+            let mut picker = picker_of(requested, last);
+            let shown = text(&picker, 79, 24);
+            assert_eq!(
+                shown.matches("(current)").count(),
+                usize::from(marked.is_some()),
+                "{shown}"
+            );
+            let marked = format!("> (current) {}", marked.unwrap_or_default());
+            assert!(!shown.contains("(current)") || shown.contains(&marked), "{shown}");
+            assert_eq!(picker.press(KeyPress::Enter), run(selected), "{requested}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl View<'_> {
                 self.show_list(Picker::Sessions(picker));
             }
             "/model" | "/model manage" => {
-                let picker = ModelPicker::new(self.story.model());
+                let picker = ModelPicker::new(self.story.requested_model(), self.story.model());
                 self.show_list(Picker::Models(picker));
             }
             "/settings" => self.show_list(Picker::Settings(Box::new(SettingsPicker::new()))),
