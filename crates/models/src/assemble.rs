@@ -8,12 +8,13 @@ use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 use serde_json::Value;
 
 use crate::auth::{self, FoundService, SignInContext, SignInReport};
-use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
+use crate::catalog::{self, CODE_ASSIST, Family, GEMINI, ModelFacts, VERTEX, Vendor};
 use crate::configs::ModelConfigs;
 use crate::endpoint::custom_address;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
+use crate::prices::PriceBook;
 use crate::probe::{self, Probe};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
@@ -55,6 +56,40 @@ pub async fn list(options: &ModelsOptions) -> Vec<ModelListing> {
     let configs = Arc::new(ModelConfigs::of(&options.settings));
     let services = Services::new(Wiring::new(options), configs, sign_in(options));
     services.list().await
+}
+
+/// Checks that a model can be requested by this name, by the rules for the startup model. Returns
+/// true if the model is known: from the catalog, the settings or the user's own table. Models of
+/// servers on this machine count as known. The network is not used.
+///
+/// # Errors
+/// Those of [`assemble`] with this startup model.
+pub fn check_name(options: &ModelsOptions, name: &str) -> Result<bool, ModelError> {
+    let name = name.trim();
+    let configs = Arc::new(ModelConfigs::of(&options.settings));
+    let options =
+        ModelsOptions { startup_model: name.to_owned(), record_wire: None, ..options.clone() };
+    let defaults = defaults(&options);
+    if options.replay.is_none() {
+        services(&options, &configs, &defaults)?;
+    }
+    let table = options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
+    let is_listed = |name: &str| table.as_ref().is_some_and(|it| it.own_names().contains(&name));
+    if configs.knows(name) || is_listed(name) {
+        return Ok(true);
+    }
+    let Route::Vendor { id, name: Some(model), .. } = route(name, &configs, &defaults) else {
+        return Ok(true);
+    };
+    let vendor = catalog::vendor(id)?;
+    let lists = match vendor.family {
+        Family::Gemini => catalog::vendor(GEMINI)?,
+        Family::Other => vendor,
+    };
+    Ok(lists.knows(&model)
+        || lists.facts(&model) != ModelFacts::default()
+        || configs.knows(&model)
+        || is_listed(&vendor.full_name(&model)))
 }
 
 /// True if the configuration does not determine a vendor: no sign-in is chosen, no key is set, and

@@ -71,7 +71,8 @@ mod wiring;
 
 pub use anthropic::decode_messages_stream;
 pub use assemble::{
-    assemble, found_service, is_undecided, list, probe, sign_in_notice, sign_in_report, undecided,
+    assemble, check_name, found_service, is_undecided, list, probe, sign_in_notice, sign_in_report,
+    undecided,
 };
 pub use auth::{
     FoundService, GOOGLE_SIGN_IN, SignInReport, SignInWay, with_google_client, write_google_sign_in,

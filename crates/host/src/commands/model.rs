@@ -1,9 +1,9 @@
 //! `/model`: the model of the next requests.
 
 use async_trait::async_trait;
-use pollux_config::{FileScope, names as variables};
+use pollux_config::FileScope;
+use pollux_models::ModelsOptions;
 use pollux_models::catalog::model_names;
-use pollux_models::{ModelsOptions, PriceBook};
 use pollux_protocol::{
     Command, CommandContext, CommandError, Op, QuestionChoice, QuestionOutcome, QuestionSubject,
     spelling,
@@ -23,35 +23,24 @@ pub(super) struct Model {
     pub(super) files: SettingsFiles,
     /// Names of model configurations in the settings.
     pub(super) configured: Vec<String>,
-    /// True if the requests go to a service whose models are not known, such as a gateway.
-    pub(super) has_other_models: bool,
-    /// Options of the models, for their list.
+    /// Options of the models of the session.
     pub(super) options: ModelsOptions,
 }
 
 impl Model {
-    /// Returns a remark about a name that cannot be checked; `None` for a known one.
+    /// Returns a remark about a name that is not known; `None` for a known one.
     ///
     /// # Errors
-    /// The message for a name that no model can have.
+    /// The message about a model that cannot be requested, as `--model` reports it.
     fn check(&self, name: &str) -> Result<Option<String>, CommandError> {
-        let table = self.options.prices.as_deref().and_then(|path| PriceBook::load(path).ok());
-        let own = table.iter().flat_map(PriceBook::own_names).map(str::to_owned);
-        let names = model_names().chain(self.configured.iter().cloned()).chain(own);
-        let names: Vec<String> = names.collect();
-        if names.iter().any(|known| known == name) {
+        let known = pollux_models::check_name(&self.options, name);
+        if known.map_err(|error| CommandError(error.message))? {
             return Ok(None);
         }
+        let names: Vec<String> = model_names().chain(self.configured.iter().cloned()).collect();
         let meant = spelling::nearest(name, names.iter().map(String::as_str));
         let meant = meant.map(|meant| format!(" Did you mean {meant}?")).unwrap_or_default();
-        let is_of_vendor =
-            name.contains('/') || ["gemini", "gemma"].iter().any(|family| name.starts_with(family));
-        if is_of_vendor || self.has_other_models {
-            return Ok(Some(format!("{name} is not in the list of known models.{meant}")));
-        }
-        Err(CommandError(format!(
-            "There is no model {name}.{meant} The Tab key lists names; models of other services are VENDOR/NAME."
-        )))
+        Ok(Some(format!("{name} is not in the list of known models.{meant}")))
     }
 
     /// Saves a model as that of new sessions. Returns the description of the change.
@@ -84,13 +73,9 @@ impl Model {
         let settings = &setup.loaded.settings;
         let keys = ["modelConfigs.aliases", "modelConfigs.customAliases"];
         let objects = keys.into_iter().filter_map(|key| settings.value(key)?.as_object());
-        let variables = [variables::GOOGLE_GEMINI_BASE_URL, variables::GOOGLE_VERTEX_BASE_URL];
-        let is_set = |name| setup.loaded.environment.non_empty(name).is_some();
         Self {
             files: settings::files(setup),
             configured: objects.flat_map(|object| object.keys().cloned()).collect(),
-            has_other_models: variables.into_iter().any(is_set)
-                || setup.input.options.replay.is_some(),
             options: setup.models_options(),
         }
     }
@@ -170,16 +155,15 @@ mod tests {
 
     use super::*;
 
-    fn model(has_other_models: bool) -> Model {
+    fn model(variables: &[(&str, &str)]) -> Model {
         let environment = Environment::from_pairs([("HOME", "/nosuch")]);
         let places = Places::new(&environment);
         let files = SettingsFiles { environment, places, cwd: "/nosuch".into(), skip_trust: false };
         let options = ModelsOptions {
             settings: pollux_config::Settings::defaults(),
-            environment: Environment::from_pairs([
-                ("GEMINI_API_KEY", "k"),
-                ("POLLUX_LOCAL_PORTS", ""),
-            ]),
+            environment: Environment::from_pairs(
+                [("POLLUX_LOCAL_PORTS", "")].iter().chain(variables).copied(),
+            ),
             user_settings: "/nosuch".into(),
             cwd: "/nosuch".into(),
             http: None,
@@ -191,37 +175,51 @@ mod tests {
             startup_model: "auto".to_owned(),
             client: "cli".to_owned(),
         };
-        Model { files, configured: vec!["mine".to_owned()], has_other_models, options }
+        Model { files, configured: Vec::new(), options }
     }
+
+    const GEMINI: (&str, &str) = ("GEMINI_API_KEY", "k");
+    const OPENAI: (&str, &str) = ("OPENAI_API_KEY", "k");
+    const ANTHROPIC: (&str, &str) = ("ANTHROPIC_API_KEY", "k");
 
     #[tokio::test]
     async fn a_model_is_checked_as_far_as_names_are_known() {
         let unlisted = |name: &str| vec![format!("{name} is not in the list of known models.")];
-        for (has_other_models, name, expected) in [
-            (false, "flash", Some(vec![])),
-            (false, "mine", Some(vec![])),
-            (false, "gemini-9", Some(unlisted("gemini-9"))),
-            (false, "x/y", Some(unlisted("x/y"))),
-            (false, "nosuch", None),
-            (true, "nosuch", Some(unlisted("nosuch"))),
-            (false, "set flash", Some(vec![])),
-            (false, "set", None),
-            (false, "--persist", None),
-            (false, "set --persist", None),
-            (false, "set flash twice", None),
+        let all = [GEMINI, OPENAI, ANTHROPIC];
+        for (variables, name, expected) in [
+            (&[GEMINI][..], "flash", Some(vec![])),
+            (&[GEMINI], "web-search", Some(vec![])),
+            (&[GEMINI], "gemini-9", Some(unlisted("gemini-9"))),
+            (&[GEMINI], "nosuch", Some(unlisted("nosuch"))),
+            (&[GEMINI], "openai/gpt-5", None),
+            (&[GEMINI], "local/qwen3", Some(vec![])),
+            (&all, "gpt-5", Some(vec![])),
+            (&all, "openai/gpt-5", Some(vec![])),
+            (&all, "claude-opus-5-5", Some(vec![])),
+            (&all, "sonnet", Some(vec![])),
+            (&all, "gemini-2.5-pro", Some(vec![])),
+            (&[OPENAI], "deployment", Some(unlisted("deployment"))),
+            (&[], "flash", None),
+            (&[GEMINI], "set flash", Some(vec![])),
+            (&[GEMINI], "set", None),
+            (&[GEMINI], "--persist", None),
+            (&[GEMINI], "set --persist", None),
+            (&[GEMINI], "set flash twice", None),
         ] {
-            let trace = trace_command(&model(has_other_models), name).await;
+            let trace = trace_command(&model(variables), name).await;
             let said = trace.end.is_ok().then_some(trace.output);
             assert_eq!(said, expected, "{name}");
             assert_eq!(trace.ops.len(), usize::from(expected.is_some()), "{name}");
         }
-        let typo = trace_command(&model(false), "flahs").await.end.unwrap_err();
-        assert!(typo.to_string().contains("Did you mean flash?"), "{typo}");
+        let typo = trace_command(&model(&[GEMINI]), "flahs").await;
+        assert!(typo.output[0].contains("Did you mean flash?"), "{:?}", typo.output);
+        let error = trace_command(&model(&[GEMINI]), "openai/gpt-5").await.end.unwrap_err();
+        assert!(error.to_string().contains("OPENAI_API_KEY is not set"), "{error}");
     }
 
     #[tokio::test]
     async fn the_models_are_listed_with_what_is_known_of_them() {
-        let trace = trace_command(&model(false), "list").await;
+        let trace = trace_command(&model(&[GEMINI]), "list").await;
         assert!(trace.end.is_ok() && trace.ops.is_empty());
         let list = trace.output.join("\n");
         assert!(list.starts_with("NAME ") && list.contains("\ngemini-2.5-pro "), "{list}");
@@ -230,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_name_the_present_model_is_shown() {
-        let trace = trace_command(&model(false), "").await;
+        let trace = trace_command(&model(&[GEMINI]), "").await;
         assert!(trace.end.is_ok() && trace.ops.is_empty());
         assert_eq!(trace.output.len(), 1);
     }
