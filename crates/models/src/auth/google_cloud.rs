@@ -1,10 +1,11 @@
 //! Signing in to Vertex AI and to Code Assist, with Google credentials.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use pollux_config::environment::names;
-use pollux_config::{AuthType, Environment, Settings};
+use pollux_config::{AuthType, Environment, Settings, select_auth_type};
 use pollux_net::google::{CLOUD_PLATFORM, GoogleAuthoriser, GoogleSetup, OAuthClient};
 use pollux_net::{Authoriser, ClientOptions, FixedCredentials};
 use pollux_protocol::{ModelError, ModelErrorKind};
@@ -74,7 +75,7 @@ pub(super) fn vertex(
 /// Returns the authoriser for Code Assist.
 ///
 /// # Errors
-/// [`ModelErrorKind::Auth`]: no sign-in to Google is selected, or another method is enforced.
+/// [`ModelErrorKind::Auth`]: there is no sign-in to Google, or another method is enforced.
 pub(super) fn code_assist(context: &SignInContext) -> Result<Arc<dyn Authoriser>, ModelError> {
     let environment = &context.environment;
     if project(environment).is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -82,28 +83,51 @@ pub(super) fn code_assist(context: &SignInContext) -> Result<Arc<dyn Authoriser>
             "GOOGLE_CLOUD_PROJECT is a project number. Set it to the id of the project, such as my-project.",
         ));
     }
-    match select(context)? {
-        AuthType::OauthPersonal => {
-            let token = environment.get(names::GOOGLE_CLOUD_ACCESS_TOKEN).unwrap_or_default();
-            if environment.is_true(names::GOOGLE_GENAI_USE_GCA) && !token.trim().is_empty() {
-                let bearer = format!("Bearer {}", token.trim());
-                let bearer = secret(names::GOOGLE_CLOUD_ACCESS_TOKEN, &bearer)?;
-                return Ok(Arc::new(FixedCredentials::none().with(AUTHORIZATION, bearer)));
-            }
-            let lookup = |name: &str| environment.get(name).map(str::to_owned);
-            let client = OAuthClient::from_environment(&lookup);
-            let client = client.map_err(|error| refused(error.to_string()))?;
-            let stored = StoredSignIn::new(context.stored_sign_in(), client, setup(environment));
-            Ok(Arc::new(stored.map_err(|error| invalid(&error))?))
-        }
+    if code_assist_method(context)? == AuthType::ComputeDefaultCredentials {
         // The account of the machine, whatever files a user has.
-        AuthType::ComputeDefaultCredentials => {
-            tokens(GoogleSetup { named_file: None, gcloud_file: None, ..setup(environment) })
-        }
-        _ => Err(refused(
-            "Code Assist needs a sign-in to Google. Set GOOGLE_GENAI_USE_GCA=true, or set \"security.auth.selectedType\" to \"oauth-personal\".",
-        )),
+        return tokens(GoogleSetup { named_file: None, gcloud_file: None, ..setup(environment) });
     }
+    let token = environment.get(names::GOOGLE_CLOUD_ACCESS_TOKEN).unwrap_or_default();
+    if environment.is_true(names::GOOGLE_GENAI_USE_GCA) && !token.trim().is_empty() {
+        let bearer = format!("Bearer {}", token.trim());
+        let bearer = secret(names::GOOGLE_CLOUD_ACCESS_TOKEN, &bearer)?;
+        return Ok(Arc::new(FixedCredentials::none().with(AUTHORIZATION, bearer)));
+    }
+    let lookup = |name: &str| environment.get(name).map(str::to_owned);
+    let client = OAuthClient::from_environment(&lookup);
+    let client = client.map_err(|error| refused(error.to_string()))?;
+    let stored = StoredSignIn::new(context.stored_sign_in(), client, setup(environment));
+    Ok(Arc::new(stored.map_err(|error| invalid(&error))?))
+}
+
+/// Returns the method of signing in to Code Assist. If another service is selected, the name of the
+/// model asks for Code Assist (`code-assist/NAME`): the user's credentials at Google are enough.
+fn code_assist_method(context: &SignInContext) -> Result<AuthType, ModelError> {
+    let SignInContext { settings, environment, .. } = context;
+    let is_own = |method: &AuthType| {
+        matches!(method, AuthType::OauthPersonal | AuthType::ComputeDefaultCredentials)
+    };
+    if select_auth_type(settings, environment).is_some_and(|chosen| is_own(&chosen)) {
+        return select(context);
+    }
+    if let Some(name) = settings.enforced_type.as_deref() {
+        let enforced = AuthType::from_name(name);
+        return if is_own(&enforced) {
+            Ok(enforced)
+        } else {
+            Err(mismatch(name, &AuthType::OauthPersonal))
+        };
+    }
+    let GoogleSetup { named_file, gcloud_file, .. } = setup(environment);
+    let is_there = |path: PathBuf| pollux_fs::info(&path).is_ok();
+    if named_file.is_some()
+        || [gcloud_file, Some(context.stored_sign_in())].into_iter().flatten().any(is_there)
+    {
+        return Ok(AuthType::OauthPersonal);
+    }
+    Err(refused(
+        "Code Assist needs a sign-in to Google, and no credentials were found. Run gcloud auth application-default login, set GOOGLE_GENAI_USE_GCA=true, or set \"security.auth.selectedType\" to \"oauth-personal\".",
+    ))
 }
 
 fn tokens(setup: GoogleSetup) -> Result<Arc<dyn Authoriser>, ModelError> {

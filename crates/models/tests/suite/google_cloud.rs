@@ -1,7 +1,7 @@
 //! Vertex AI and Code Assist, with their credentials from services on loopback.
 
 use pollux_models::{ModelsOptions, assemble};
-use pollux_protocol::{CancellationToken, JsonRequest, ModelErrorKind};
+use pollux_protocol::{CancellationToken, JsonRequest, ModelErrorKind, SelectContext};
 use pollux_testkit::{CapturedRequest, Endpoint, ModelServer, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -189,6 +189,39 @@ async fn code_assist_with_the_project_of_the_user() {
     let count = model.count_tokens(say("x"), CancellationToken::new()).await.unwrap();
     assert_eq!(count, 5);
     assert_eq!(cloud.server.last_request().body["request"]["model"], "models/gemini-2.5-pro");
+}
+
+#[tokio::test]
+async fn the_name_of_a_model_asks_for_code_assist() {
+    let cloud = Cloud::start();
+    code_assist(&cloud, json!({"currentTier": {"id": "standard-tier"}}));
+    let key = ("GEMINI_API_KEY", "k");
+    let models = assemble(&cloud.options(&[key, PROJECT])).unwrap();
+    let model = select(&models, "code-assist/gemini-2.5-pro").await;
+    assert_eq!(text(&answer(&model).await.unwrap()), "hi");
+    let request = cloud.server.last_request();
+    assert_eq!(header(&request, "authorization").as_deref(), Some("Bearer T"));
+    assert_eq!(header(&request, "x-goog-api-key"), None);
+    let listed = models.list().await;
+    assert!(listed.iter().any(|model| model.name == "code-assist/gemini-2.5-pro"));
+
+    let enforced = |name: &str| {
+        let file = json!({"security": {"auth": {"enforcedType": name}}});
+        let startup_model = "code-assist/gemini-2.5-pro".to_owned();
+        let options = cloud.options(&[key, PROJECT]);
+        assemble(&ModelsOptions { settings: settings(&file), startup_model, ..options })
+    };
+    assert!(enforced("oauth-personal").is_ok());
+    let error = enforced("gemini-api-key").err().unwrap().to_string();
+    assert!(error.contains("the current type is 'oauth-personal'"), "{error}");
+    // Without credentials, its models are not listed.
+    let models = assemble(&options(&[key])).unwrap();
+    let requested = "code-assist/gemini-2.5-pro".to_owned();
+    let context = SelectContext { requested, ..SelectContext::default() };
+    let error = models.select(&context).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Auth);
+    assert!(error.message.contains("GOOGLE_GENAI_USE_GCA"), "{error}");
+    assert!(models.list().await.iter().all(|model| !model.name.starts_with("code-assist/")));
 }
 
 #[tokio::test]
