@@ -7,18 +7,20 @@ use pollux_net::ClientOptions;
 use pollux_protocol::{ModelError, ModelErrorKind, ModelListing, Models};
 use serde_json::Value;
 
-use crate::auth::{self, FoundService, SignInContext, SignInReport};
-use crate::catalog::{self, CODE_ASSIST, Family, GEMINI, ModelFacts, VERTEX, Vendor};
+use crate::auth::{self, FoundService, Naming, SignInContext, SignInReport};
+use crate::catalog::{
+    self, CODE_ASSIST, Family, GEMINI, ModelFacts, VERTEX, VERTEX_ANTHROPIC, Vendor,
+};
 use crate::configs::ModelConfigs;
 use crate::endpoint::custom_address;
 use crate::local::{self, LocalServer};
 use crate::model_list::{ModelList, Source};
 use crate::options::{ModelsOptions, ReplaySource};
-use crate::prices::PriceBook;
+use crate::prices::{LOCAL, PriceBook};
 use crate::probe::{self, Probe};
 use crate::record::ResponseRecorder;
 use crate::replay::Replay;
-use crate::route::{Defaults, LOCAL, Route, route, unknown_vendor};
+use crate::route::{Defaults, Route, route, unknown_vendor};
 use crate::services::Services;
 use crate::vertex;
 use crate::wiring::Wiring;
@@ -127,9 +129,22 @@ pub fn found_service(options: &ModelsOptions) -> Option<FoundService> {
     is_asked.then(|| auth::found_service(&sign_in(options), default)).flatten()
 }
 
-/// Explains which sign-in a run uses, and why not another one.
+/// Explains which sign-in a run with the startup model uses, and why not another one.
 pub async fn sign_in_report(options: &ModelsOptions) -> SignInReport {
-    auth::report(&sign_in(options), default_vendor(options)).await
+    let default = default_vendor(options);
+    let configs = ModelConfigs::of(&options.settings);
+    let named = match route(&options.startup_model, &configs, &defaults(options)) {
+        Route::Local(_) => Some(LOCAL),
+        // Models of Anthropic on Vertex AI use the same credentials.
+        Route::Vendor { id: VERTEX_ANTHROPIC, .. } => Some(VERTEX),
+        Route::Vendor { id: GEMINI, .. } if default.is_none() => None,
+        Route::Vendor { id, .. } => Some(id),
+        // The run names the fault.
+        Route::UnknownVendor(_) => None,
+    };
+    let named = named.filter(|vendor| Some(*vendor) != default);
+    let naming = named.map(|vendor| Naming { vendor, model: options.startup_model.trim() });
+    auth::report(&sign_in(options), default, naming).await
 }
 
 /// Tests the connection to the service that a run would use. `None` if no service is configured, or

@@ -27,7 +27,7 @@ pub use google_cloud::with_google_client;
 use token_command::TokenCommand;
 
 pub use report::{FoundService, SignInReport, SignInWay};
-pub(crate) use report::{found_service, report};
+pub(crate) use report::{Naming, found_service, report};
 pub use stored::{FILE as GOOGLE_SIGN_IN, write_google_sign_in};
 
 /// Page where a key for the Gemini API can be obtained.

@@ -43,6 +43,9 @@ async fn checks(process: &Process) -> Vec<Check> {
     checks.extend(certificates(&setup));
     match &probe {
         Some(probe) => checks.extend(service(probe)),
+        None if report.used.is_some() => {
+            checks.push(Check::skipped("service", "each run searches this machine for the model"));
+        }
         None => checks.push(Check::skipped("service", "no service is configured")),
     }
     checks.extend(crate::mcp::check_servers(&setup).await);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::google_cloud::setup;
 use super::{SignInContext, authoriser, used_variable};
 use crate::catalog::{self, CODE_ASSIST, GEMINI, VERTEX, Vendor};
+use crate::prices::LOCAL;
 use crate::vertex;
 
 /// Description of the credentials that a command prints.
@@ -29,9 +30,9 @@ const GOOGLE: [(AuthType, &str, &str); 5] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SignInReport {
-    /// Way that models without a vendor in their name use; `None` if none is configured.
+    /// Way that the requested model uses; `None` if none is configured.
     pub used: Option<String>,
-    /// Setting or variable that selected it.
+    /// Setting, variable or model that selected it.
     pub selected_by: Option<String>,
     /// All ways: those of Google, then the other vendors.
     pub ways: Vec<SignInWay>,
@@ -111,11 +112,32 @@ fn selecting_variable(context: &SignInContext, vendor: &Vendor) -> Option<String
     Some(format!("{variable} is set"))
 }
 
-/// Explains the sign-in. `default` is the vendor of models whose names contain none. Reads files of
-/// credentials; uses the network only for the way that is used, and only on this machine.
-pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> SignInReport {
-    let chosen = select_auth_type(&context.settings, &context.environment);
-    let by = chosen.as_ref().map(|chosen| selected_by(context, chosen));
+/// Model whose name selects its service, whatever else is configured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Naming<'a> {
+    /// Id of the vendor, or [`LOCAL`].
+    pub(crate) vendor: &'a str,
+    /// Requested name.
+    pub(crate) model: &'a str,
+}
+
+/// Explains the sign-in. `default` is the vendor of models whose names contain none; `naming` is
+/// the requested model if its vendor is another one. Reads files of credentials; uses the network
+/// only for the way that is used, and only on this machine.
+pub(crate) async fn report(
+    context: &SignInContext,
+    default: Option<&str>,
+    naming: Option<Naming<'_>>,
+) -> SignInReport {
+    let selected = select_auth_type(&context.settings, &context.environment);
+    let chosen = match naming {
+        Some(naming) => method_of(naming.vendor, selected.as_ref()),
+        None => selected,
+    };
+    let by = match naming {
+        Some(naming) => Some(format!("the model is {}", naming.model)),
+        None => chosen.as_ref().map(|chosen| selected_by(context, chosen)),
+    };
     let mut ways = Vec::new();
     for (method, name, vendor) in &GOOGLE {
         let is_used = chosen.as_ref() == Some(method);
@@ -123,14 +145,16 @@ pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> Si
     }
     let google_is_used = ways.iter().any(|way| way.used);
     let vendors = catalog::all().iter().filter(|vendor| !vendor.sign_in.is_googles());
+    let other_vendor = naming.map(|naming| naming.vendor).or(default);
     for vendor in vendors.filter(|vendor| !vendor.quirks.local) {
         ways.push(other(context, vendor));
     }
+    ways.extend(naming.and_then(|naming| on_this_machine(naming.vendor)));
     if !google_is_used
-        && let Some(way) = ways.iter_mut().find(|way| Some(way.id.as_str()) == default)
+        && let Some(way) = ways.iter_mut().find(|way| Some(way.id.as_str()) == other_vendor)
     {
         way.used = true;
-        way.reason = None;
+        way.reason.take_if(|_| way.ready && context.settings.enforced_type.is_none());
     }
     let used = ways.iter().find(|way| way.used).map(|way| way.id.clone());
     let selected_by =
@@ -139,6 +163,27 @@ pub(crate) async fn report(context: &SignInContext, default: Option<&str>) -> Si
         way.reason = selected_by.as_ref().map(|by| format!("{by}, which takes precedence"));
     }
     SignInReport { used, selected_by, ways }
+}
+
+/// Returns the method of signing in to a service of Google: the selected one, if it is for this
+/// service, otherwise the first one. `None` for other vendors.
+fn method_of(vendor: &str, selected: Option<&AuthType>) -> Option<AuthType> {
+    let mut methods = GOOGLE.iter().filter(|(.., of)| *of == vendor).map(|(method, ..)| method);
+    let is_selected = |method: &&AuthType| selected == Some(*method);
+    let first = methods.clone().next();
+    methods.find(is_selected).or(first).cloned()
+}
+
+/// Returns the way to servers on this machine, which need no sign-in; `None` for other vendors.
+fn on_this_machine(vendor: &str) -> Option<SignInWay> {
+    let known = catalog::vendor(vendor).ok().filter(|known| known.quirks.local);
+    let name = match known {
+        Some(known) => known.name.clone(),
+        None if vendor == LOCAL => "model server on this machine".to_owned(),
+        None => return None,
+    };
+    let (used, ready, credentials, reason) = (false, true, None, None);
+    Some(SignInWay { id: vendor.to_owned(), name, used, ready, credentials, reason })
 }
 
 /// Returns what selects a method of Google.

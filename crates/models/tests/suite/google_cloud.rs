@@ -394,6 +394,37 @@ async fn the_report_explains_which_sign_in_is_used() {
 }
 
 #[tokio::test]
+async fn the_report_is_about_the_requested_model() {
+    let cloud = Cloud::start();
+    let (gemini, anthropic) = (("GEMINI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k"));
+    let location = ("GOOGLE_CLOUD_LOCATION", "global");
+    for (model, variables, used, is_ready) in [
+        ("local/qwen3", &[][..], "local", true),
+        ("ollama/qwen3", &[gemini], "ollama", true),
+        ("anthropic/sonnet", &[gemini, anthropic], "anthropic", true),
+        ("anthropic/sonnet", &[gemini], "anthropic", false),
+        ("groq/x", &[], "groq", false),
+        ("vertex/gemini-2.5-pro", &[gemini, PROJECT, location], "vertex-ai", true),
+        ("vertex/claude-opus-4-5", &[gemini, PROJECT, location], "vertex-ai", true),
+        ("code-assist/gemini-2.5-pro", &[gemini, PROJECT], "oauth-personal", true),
+        ("gemini/pro", &[GCA, PROJECT, gemini], "gemini-api-key", true),
+    ] {
+        let startup_model = model.to_owned();
+        let options = ModelsOptions { startup_model, ..cloud.options(variables) };
+        let report = pollux_models::sign_in_report(&options).await;
+        let ways: Vec<_> = report.ways.iter().filter(|way| way.used).collect();
+        assert_eq!(ways.len(), 1, "{model}: {report:?}");
+        let is_explained = ways[0].reason.is_none() == is_ready;
+        assert_eq!((&*ways[0].id, ways[0].ready, is_explained), (used, is_ready, true), "{model}");
+        assert_eq!(report.selected_by, Some(format!("the model is {model}")));
+    }
+    let startup_model = "gemini-2.5-pro".to_owned();
+    let options = ModelsOptions { startup_model, ..cloud.options(&[gemini, anthropic]) };
+    let report = pollux_models::sign_in_report(&options).await;
+    assert_eq!(report.selected_by.as_deref(), Some("GEMINI_API_KEY is set"));
+}
+
+#[tokio::test]
 async fn models_of_anthropic_on_vertex_speak_their_own_dialect() {
     let cloud = Cloud::start();
     let base = "/v1/projects/my-project/locations/europe-west4/publishers/anthropic/models";

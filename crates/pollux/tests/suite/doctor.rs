@@ -110,3 +110,21 @@ fn broken_settings_are_the_culprit() {
     run.assert_code(1);
     assert_eq!(checked(&run).0, "settings");
 }
+
+#[test]
+fn the_configured_model_decides_which_service_is_checked() {
+    let stage = Stage::new();
+    stage.home.settings(&json!({"model": {"name": "local/qwen3"}}));
+    let program = stage.alone().env_remove("GEMINI_API_KEY").env("POLLUX_LOCAL_PORTS", "");
+    let run = program.args(["doctor", "--json"]).run();
+    run.assert_code(0);
+    let (_, states) = checked(&run);
+    for (name, state) in [("sign-in", "ok"), ("service", "skipped")] {
+        assert!(states.contains(&(name.to_owned(), state.to_owned())), "{states:?}");
+    }
+    stage.home.settings(&json!({"model": {"name": "anthropic/sonnet"}}));
+    let run = stage.program().args(["auth", "status"]).run();
+    run.assert_code(41);
+    let status = "Anthropic (anthropic) is selected: the model is anthropic/sonnet.\nProblem: ANTHROPIC_API_KEY is not set\n";
+    assert!(run.stdout_text().starts_with(status), "{}", run.report());
+}
