@@ -1,5 +1,6 @@
 //! Models of a session.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pollux_agent::{FallbackMode, FallbackOptions, RoutingOptions};
@@ -89,6 +90,16 @@ impl Setup {
             self.report_table(&error);
         }
         pollux_models::list(&options).await
+    }
+
+    /// Returns the path of the user's own table of models; `None` if there is none.
+    ///
+    /// # Errors
+    /// The message about a table that cannot be used.
+    pub fn own_prices(&self) -> Result<Option<PathBuf>, String> {
+        let path = self.places.pollux_dir().join(crate::budget::PRICES);
+        PriceBook::load(&path).map_err(|error| error.to_string())?;
+        Ok(Some(path).filter(|path| pollux_fs::info(path).is_ok()))
     }
 
     /// Tests the connection to the service that a run would use; `None` if there is none.

@@ -7,7 +7,7 @@ use pollux_protocol::{ModelError, ModelErrorKind, VendorRefusal};
 use crate::refusal::{QuotaReason, Refusal, RefusalKind};
 
 /// Description of a body that is no response.
-const WEB_PAGE: &str = "a web page instead of a response of the API";
+pub(crate) const WEB_PAGE: &str = "a web page instead of a response of the API";
 
 /// Reader of the error responses of one service, which also knows remedies.
 pub(crate) trait RefusalReader: Send + Sync {
@@ -111,7 +111,9 @@ pub(crate) fn without_secrets(mut error: ModelError, secrets: &Secrets) -> Model
     secrets.remove_from(&mut error.message);
     if let Some(VendorRefusal { code, message, .. }) = &mut error.refusal {
         secrets.remove_from(message);
-        code.iter_mut().for_each(|code| secrets.remove_from(code));
+        if let Some(code) = code {
+            secrets.remove_from(code);
+        }
     }
     error
 }
@@ -119,6 +121,13 @@ pub(crate) fn without_secrets(mut error: ModelError, secrets: &Secrets) -> Model
 /// Returns the error for a service that was not reached, or did not respond like a service.
 fn unreachable(reader: &dyn RefusalReader, error: &Error) -> ModelError {
     let hint = match error {
+        Error::Connect { .. }
+        | Error::Dns { .. }
+        | Error::Timeout { phase: TimeoutPhase::Connect, .. }
+            if error.is_through_proxy() =>
+        {
+            "Check that the proxy runs, and check HTTPS_PROXY and NO_PROXY.".to_owned()
+        }
         Error::Connect { host, code: "ECONNREFUSED", .. } => {
             format!(
                 "Check that a server runs at {host}, and check {}; behind a proxy, set HTTPS_PROXY.",

@@ -11,10 +11,14 @@ use pollux_protocol::{CancellationToken, ModelError, ModelErrorKind};
 
 use crate::catalog::GEMINI;
 use crate::dialect::Connection;
+use crate::failure::WEB_PAGE;
 use crate::refusal::{self, RefusalKind};
 
 /// Maximum time of the test.
 const LIMIT: Duration = Duration::from_secs(20);
+
+/// Maximum size of a list of models, in bytes.
+const MOST_BYTES: usize = 8 << 20;
 
 /// Part of a connection that a problem belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +33,16 @@ pub enum Fault {
     Dns,
     /// The connection to the host.
     Connection,
-    /// The certificates.
+    /// The certificate of the service, whose issuer is not trusted, or the trusted certificates.
     Certificates,
+    /// The time at which the certificate of the service is valid.
+    CertificateTime,
+    /// The host name, for which the certificate of the service is not valid.
+    CertificateName,
+    /// The certificate of the user, which the service asks for.
+    ClientCertificate,
+    /// The address, at which a web page is instead of the service.
+    WebPage,
     /// The quota of the account.
     Quota,
     /// The service itself.
@@ -77,16 +89,20 @@ pub(crate) async fn probe(connection: &Connection, options: &ClientOptions) -> P
         fault: None,
     };
     match outcome {
-        Ok(Ok(response)) => probe.clock_ahead = clock_ahead(response.headers()),
+        Ok(Ok(response)) => {
+            probe.clock_ahead = clock_ahead(response.headers());
+            let status = response.status().as_u16();
+            let beginning = tokio::time::timeout(LIMIT, response.bytes(MOST_BYTES)).await;
+            let is_page = matches!(&beginning, Ok(Ok(body)) if is_web_page(body));
+            probe.fault = is_page.then(|| web_page(status));
+        }
         Ok(Err(Error::Status(refused))) => {
             probe.clock_ahead = clock_ahead(&refused.headers);
             probe.fault = refusal_fault(refused.status.as_u16(), &refused.body, has_list);
         }
         Ok(Err(error)) => {
             let fault = fault(&error);
-            // The message of a connection names the proxy that was used.
-            let by_proxy = fault == Fault::Connection && error.to_string().contains("the proxy ");
-            let fault = if by_proxy { Fault::Proxy } else { fault };
+            let fault = if error.is_through_proxy() { Fault::Proxy } else { fault };
             probe.fault = Some((fault, error.to_string()));
         }
         Err(_) => {
@@ -108,6 +124,11 @@ fn shown(url: &url::Url) -> String {
 fn fault(error: &Error) -> Fault {
     match error {
         Error::Dns { .. } => Fault::Dns,
+        Error::Tls { code: "CERT_HAS_EXPIRED" | "CERT_NOT_YET_VALID", .. } => {
+            Fault::CertificateTime
+        }
+        Error::Tls { code: "ERR_TLS_CERT_ALTNAME_INVALID", .. } => Fault::CertificateName,
+        Error::Tls { .. } if error.wants_client_certificate() => Fault::ClientCertificate,
         Error::Tls { .. } => Fault::Certificates,
         Error::Proxy { .. } => Fault::Proxy,
         Error::Credentials(_) => Fault::Credentials,
@@ -130,12 +151,23 @@ fn refusal_fault(status: u16, body: &[u8], has_list: bool) -> Option<(Fault, Str
         RefusalKind::Quota(_) | RefusalKind::RateLimited => Fault::Quota,
         RefusalKind::Busy | RefusalKind::NoCapacity | RefusalKind::Server => Fault::Service,
         _ if status == 407 => Fault::Proxy,
+        // The address of other services answers with a page, too.
+        _ if has_list && is_web_page(body) => return Some(web_page(status)),
         _ => return None,
     };
     // The address of other services answers nothing without a method.
     let counts = has_list || fault == Fault::Service || fault == Fault::Proxy;
     let message = for_terminal(read.shown.lines().next().unwrap_or_default());
     counts.then(|| (fault, format!("status {status}: {message}")))
+}
+
+/// True if the body of a response is a web page.
+fn is_web_page(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"<")
+}
+
+fn web_page(status: u16) -> (Fault, String) {
+    (Fault::WebPage, format!("status {status}: received {WEB_PAGE}"))
 }
 
 fn clock_ahead(headers: &HeaderMap) -> Option<jiff::SignedDuration> {
@@ -178,8 +210,25 @@ mod tests {
         ] {
             assert_eq!(fault(status, body, true), expected, "{status} {body}");
         }
+        for (status, expected) in [(404, Fault::WebPage), (403, Fault::Credentials)] {
+            assert_eq!(fault(status, " <!doctype html><p>No.", true), Some(expected), "{status}");
+        }
+        assert_eq!(fault(404, "<html>", false), None);
         assert_eq!(fault(403, "", false), None);
         assert_eq!(fault(500, "", false), Some(Fault::Service));
+    }
+
+    #[test]
+    fn faults_of_certificates_are_told_apart() {
+        for (code, expected) in [
+            ("UNABLE_TO_GET_ISSUER_CERT_LOCALLY", Fault::Certificates),
+            ("CERT_HAS_EXPIRED", Fault::CertificateTime),
+            ("ERR_TLS_CERT_ALTNAME_INVALID", Fault::CertificateName),
+            ("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", Fault::ClientCertificate),
+        ] {
+            let (host, cause, hint) = ("h:443".to_owned(), "x".to_owned(), String::new());
+            assert_eq!(fault(&Error::Tls { host, cause, hint, code }), expected, "{code}");
+        }
     }
 
     #[test]

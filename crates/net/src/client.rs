@@ -20,6 +20,7 @@ use crate::public::PublicOnly;
 mod certificates;
 mod events;
 mod exchange;
+mod issuer;
 mod options;
 mod pinned;
 mod proxy;
@@ -287,13 +288,9 @@ impl Shared {
 
     fn build_secure(&self) -> Built {
         let roots = Roots::load(&self.options);
-        let own = self.options.client_certificate.as_ref();
-        let client = if roots.is_empty() && own.is_none() {
-            finish(self.builder())
-        } else {
-            let config = tls_config(&roots, own);
-            config.and_then(|config| finish(self.builder().tls_backend_preconfigured(config)))
-        };
+        let config = tls_config(&roots, self.options.client_certificate.as_ref());
+        let client =
+            config.and_then(|config| finish(self.builder().tls_backend_preconfigured(config)));
         Built { client, certificate_notes: roots.notes }
     }
 

@@ -228,6 +228,17 @@ impl std::fmt::Display for RedirectReason {
     }
 }
 
+/// Text between the host of a connection and its proxy.
+const THROUGH_PROXY: &str = " (through the proxy ";
+
+/// Returns the host of a connection for messages, with the proxy if one is used.
+pub(crate) fn peer(host: &str, proxy: Option<&str>) -> String {
+    match proxy {
+        Some(proxy) => format!("{host}{THROUGH_PROXY}{proxy})"),
+        None => host.to_owned(),
+    }
+}
+
 impl Error {
     /// Creates the error for a redirect that is not followed. Messages show addresses without user
     /// information, query and fragment, because these may contain secrets.
@@ -259,6 +270,29 @@ impl Error {
             | Self::Credentials(_)
             | Self::Stream(_)
             | Self::Status(_) => None,
+        }
+    }
+
+    /// True if the server asked for a certificate of the client, and did not get one that it
+    /// accepts.
+    pub fn wants_client_certificate(&self) -> bool {
+        let codes = [
+            "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+            "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
+            "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE",
+        ];
+        matches!(self, Self::Tls { code, .. } if codes.contains(code))
+    }
+
+    /// True if the connection was to go through a proxy.
+    pub fn is_through_proxy(&self) -> bool {
+        match self {
+            Self::Proxy { .. } => true,
+            Self::Connect { host, .. }
+            | Self::Unanswered { host, .. }
+            | Self::Dns { host, .. }
+            | Self::Timeout { host, .. } => host.contains(THROUGH_PROXY),
+            _ => false,
         }
     }
 

@@ -41,6 +41,7 @@ async fn checks(process: &Process) -> Vec<Check> {
     let (report, probe) = (setup.sign_in_report().await, setup.probe_service().await);
     checks.push(sign_in(&report));
     checks.extend(certificates(&setup));
+    checks.extend(prices(&setup));
     match &probe {
         Some(probe) => checks.extend(service(probe)),
         None if report.used.is_some() => {
@@ -91,14 +92,27 @@ fn certificates(setup: &Setup) -> Vec<Check> {
     ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"].iter().filter_map(check).collect()
 }
 
+/// Checks the user's own table of models, if there is one.
+fn prices(setup: &Setup) -> Option<Check> {
+    const NAME: &str = "prices";
+    match setup.own_prices() {
+        Ok(None) => None,
+        Ok(Some(path)) => Some(Check::ok(NAME, format!("{} can be read", path.display()))),
+        Err(message) => Some(Check::problem(NAME, message, "Repair the file, or remove it.")),
+    }
+}
+
 /// Returns the checks of the way to the service, up to the one that failed.
 fn service(probe: &Probe) -> Vec<Check> {
-    const STEPS: [(Fault, &str); 7] = [
+    const STEPS: [(Fault, &str); 10] = [
         (Fault::Settings, "settings"),
         (Fault::Proxy, "proxy"),
         (Fault::Dns, "DNS"),
         (Fault::Connection, "connection"),
         (Fault::Certificates, "TLS"),
+        (Fault::CertificateTime, "TLS"),
+        (Fault::CertificateName, "TLS"),
+        (Fault::ClientCertificate, "TLS"),
         (Fault::Credentials, "key"),
         (Fault::Quota, "quota"),
     ];
@@ -132,6 +146,16 @@ fn remedy(fault: Fault) -> &'static str {
         }
         Fault::Certificates => {
             "Set SSL_CERT_FILE to a PEM file with the root certificate of this network."
+        }
+        Fault::CertificateTime => {
+            "Check the clock of this machine; the operator of the service renews its certificate."
+        }
+        Fault::CertificateName => "Check the host name in the base URL.",
+        Fault::ClientCertificate => {
+            "Set pollux.tls.clientCertificate and pollux.tls.clientKey to a certificate of yours that the service accepts."
+        }
+        Fault::WebPage => {
+            "Check the base URL; a proxy or the sign-in page of the network may answer instead of the service."
         }
         Fault::Quota => "Wait until the quota is reset, or choose another model with --model.",
         Fault::Service => "Try again later; check the base URL if you have set one.",

@@ -114,11 +114,6 @@ impl Roots {
         roots
     }
 
-    /// True if the system's verifier alone is enough.
-    pub(super) fn is_empty(&self) -> bool {
-        self.certificates.is_empty()
-    }
-
     fn add_file(&mut self, file: &Path) -> Result<(), String> {
         let mut usable = 0;
         let mut last_problem = "it contains no certificate".to_owned();

@@ -5,14 +5,18 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
+use super::issuer::Untrusted;
 use super::pinned::is_about_issuer;
 use super::secrets::Secrets;
-use crate::error::{Error, TimeoutPhase};
+use crate::error::{Error, TimeoutPhase, peer};
 use crate::public::NoPublicAddress;
 
 /// Maximum number of causes that are examined. Other crates build the errors, so a chain could be
 /// cyclic.
 const MAX_CAUSES: usize = 16;
+
+/// Hint about an issuer that is not trusted.
+const UNTRUSTED_HINT: &str = "; if this network inspects TLS, set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS to a PEM file with its root certificate; for a server with a certificate of its own, to a file with the certificate that it has now";
 
 /// Information about a request for its error messages.
 #[derive(Debug, Clone)]
@@ -77,12 +81,12 @@ impl Exchange {
     /// Returns the error for a TLS failure, with a hint about possible remedies.
     pub(super) fn tls_failed(&self, error: &rustls::Error) -> Error {
         let mut hint = String::new();
+        let untrusted = untrusted(error);
         match error {
-            rustls::Error::InvalidCertificate(fault) if is_about_issuer(fault) => hint.push_str(
-                "; if this network inspects TLS, set SSL_CERT_FILE or NODE_EXTRA_CA_CERTS to a \
-                 PEM file with its root certificate; for a server with a certificate of its own, \
-                 to a file with the certificate that it has now",
-            ),
+            _ if untrusted.is_some() => hint.push_str(UNTRUSTED_HINT),
+            rustls::Error::InvalidCertificate(fault) if is_about_issuer(fault) => {
+                hint.push_str(UNTRUSTED_HINT);
+            }
             rustls::Error::AlertReceived(
                 AlertDescription::CertificateRequired
                 | AlertDescription::UnknownCA
@@ -94,12 +98,11 @@ impl Exchange {
             _ => {}
         }
         self.add_notes(&mut hint);
-        Error::Tls {
-            host: self.host.clone(),
-            cause: error.to_string(),
-            hint,
-            code: tls_code(error),
-        }
+        let cause = match untrusted {
+            Some(untrusted) => format!("invalid peer certificate: {untrusted}"),
+            None => error.to_string(),
+        };
+        Error::Tls { host: self.host.clone(), cause, hint, code: tls_code(error) }
     }
 
     /// Returns the error for a secure client that could not be built. With valid options, this
@@ -120,10 +123,7 @@ impl Exchange {
 
     /// Returns the host of the connection for messages, with the proxy if one is used.
     fn peer(&self) -> String {
-        match &self.proxy {
-            Some(proxy) => format!("{} (through the proxy {proxy})", self.host),
-            None => self.host.clone(),
-        }
+        peer(&self.host, self.proxy.as_deref())
     }
 
     /// Returns the error of a proxy that was reached but did not connect to the host.
@@ -191,11 +191,30 @@ fn broken_connection(error: &reqwest::Error) -> (&'static str, String) {
     (code, cause)
 }
 
+/// Returns the error about an issuer that is not trusted.
+fn untrusted(error: &rustls::Error) -> Option<&Untrusted> {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::Other(other)) => {
+            other.0.downcast_ref::<Untrusted>()
+        }
+        _ => None,
+    }
+}
+
 /// Returns Node's code for a TLS failure (OpenSSL's names).
 fn tls_code(error: &rustls::Error) -> &'static str {
     use rustls::Error as Tls;
     match error {
-        Tls::InvalidCertificate(certificate) => certificate_code(certificate),
+        Tls::InvalidCertificate(certificate) => {
+            certificate_code(untrusted(error).map_or(certificate, |untrusted| &untrusted.fault))
+        }
+        Tls::AlertReceived(AlertDescription::CertificateRequired) => {
+            "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"
+        }
+        Tls::AlertReceived(AlertDescription::UnknownCA) => "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
+        Tls::AlertReceived(AlertDescription::BadCertificate) => {
+            "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE"
+        }
         Tls::InvalidMessage(
             InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
         ) => "ERR_SSL_WRONG_VERSION_NUMBER",

@@ -1,15 +1,21 @@
 //! Server certificates that the user's own files contain.
 
+use std::sync::Arc;
+
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
 use rustls_platform_verifier::Verifier;
+
+use super::issuer::{Untrusted, issuer_of};
 
 /// Verifier that also accepts exactly the certificates in the files of the user, for the host names
 /// that they contain. Without it, a self-signed certificate of a server would be refused if it says
 /// that it is one of an authority (`CA:TRUE`, the default of `openssl req -x509`).
+///
+/// An error about an issuer that is not trusted is [`Untrusted`], with the name of the issuer.
 #[derive(Debug)]
 pub(super) struct PinnedCertificates {
     system: Verifier,
@@ -44,6 +50,13 @@ impl ServerCertVerifier for PinnedCertificates {
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
+            }
+            Err(Error::InvalidCertificate(fault)) if is_about_issuer(&fault) => {
+                let Some(issuer) = issuer_of(end_entity) else {
+                    return Err(Error::InvalidCertificate(fault));
+                };
+                let named = OtherError(Arc::new(Untrusted { fault, issuer }));
+                Err(Error::InvalidCertificate(CertificateError::Other(named)))
             }
             answer => answer,
         }

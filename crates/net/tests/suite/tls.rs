@@ -89,8 +89,12 @@ async fn an_unknown_authority_is_refused_with_the_way_out() {
     assert_eq!(error.node_code(), Some("UNABLE_TO_GET_ISSUER_CERT_LOCALLY"), "{error:?}");
     assert!(!error.is_retryable_transport());
     let message = error.to_string();
-    for part in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "/nonexistent/corporate.pem was not used"]
-    {
+    for part in [
+        "the issuer of the certificate is Pollux test authority",
+        "SSL_CERT_FILE",
+        "NODE_EXTRA_CA_CERTS",
+        "/nonexistent/corporate.pem was not used",
+    ] {
         assert!(message.contains(part), "{message}");
     }
 }
@@ -185,6 +189,7 @@ async fn a_server_that_asks_for_a_certificate_gets_it() {
     for client in [with("leaf").unwrap(), client(vec![data("self_signed.pem")])] {
         let error = fetch(&client, &url).await.unwrap_err();
         assert!(error.to_string().contains("pollux.tls.clientCertificate"), "{error:?}");
+        assert!(error.wants_client_certificate() && !error.is_retryable_transport(), "{error:?}");
     }
 }
 

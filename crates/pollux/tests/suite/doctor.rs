@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pollux_testkit::{Finished, errors, reply};
+use pollux_testkit::{Finished, ReplyContent, errors, reply};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -79,6 +79,31 @@ fn refusals_of_the_service_name_the_part() {
     let stage = Stage::new();
     list(&stage, 404);
     stage.program().args(["doctor", "--json"]).run().assert_code(0);
+    // Something else at the address.
+    for status in [200, 404] {
+        let stage = Stage::new();
+        stage.server.route("/v1beta/models", move |_| {
+            reply().status(status, ReplyContent::html("<html>Welcome"))
+        });
+        let run = stage.program().args(["doctor", "--json"]).run();
+        run.assert_code(1);
+        assert_eq!(checked(&run).0, "service", "{}", run.report());
+        assert!(run.stdout_text().contains("a web page instead of"), "{}", run.report());
+    }
+}
+
+#[test]
+fn a_broken_table_of_prices_is_reported() {
+    let stage = Stage::new();
+    list(&stage, 200);
+    for (content, code) in [("{\"models\": {}}", 0), ("{\"models\": {\"m\": 1}}", 1)] {
+        stage.home.user_file("pollux/prices.json", content);
+        let run = stage.program().args(["doctor", "--json"]).run();
+        run.assert_code(code);
+        let state = if code == 0 { "ok" } else { "problem" };
+        let (_, states) = checked(&run);
+        assert!(states.contains(&("prices".to_owned(), state.to_owned())), "{states:?}");
+    }
 }
 
 #[test]

@@ -163,6 +163,20 @@ fn an_unreachable_service_is_named_with_the_proxy_hint() {
 }
 
 #[test]
+fn a_proxy_that_cannot_be_reached_is_the_culprit() {
+    let host = "h:443 (through the proxy http://p:8080)".to_owned();
+    let cause = "x".to_owned();
+    for error in [
+        Error::Connect { host: host.clone(), is_loopback: true, cause, code: "ECONNREFUSED" },
+        Error::Dns { host, cause: "x".to_owned(), temporary: false },
+    ] {
+        let message = before_answer(&GoogleRefusals::default(), &error, "m").message;
+        assert!(message.contains("check HTTPS_PROXY"), "{message}");
+        assert!(!message.contains("GOOGLE_GEMINI_BASE_URL"), "{message}");
+    }
+}
+
+#[test]
 fn only_what_can_pass_is_tried_again() {
     let again = |error: &Error| {
         matches!(advice(&GoogleRefusals::default(), error, true), RetryAdvice::Retry { .. })
