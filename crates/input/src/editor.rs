@@ -5,6 +5,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::keys::KeyPress;
 
 mod history_search;
+mod units;
 
 use history_search::HistorySearch;
 pub use history_search::SearchMatches;
@@ -58,6 +59,8 @@ pub struct LineEditor {
     killed: String,
     undo: Undo,
     search: Option<HistorySearch>,
+    /// Texts that count as one character.
+    units: Vec<String>,
 }
 
 impl LineEditor {
@@ -158,9 +161,9 @@ impl LineEditor {
             KeyPress::Yank => self.insert(&self.killed.clone()),
             KeyPress::Undo => self.undo(),
             KeyPress::Backspace if self.before.is_empty() => self.join_lines(),
-            KeyPress::Backspace => self.before.truncate(last_cluster(&self.before)),
+            KeyPress::Backspace => self.before.truncate(self.last_character()),
             KeyPress::Delete | KeyPress::EndOfInput => {
-                drop(self.after.drain(..first_cluster(&self.after)));
+                drop(self.after.drain(..self.behind_unit(first_cluster(&self.after))));
             }
             KeyPress::KillLeft => self.kill_left(line_start(&self.before)),
             KeyPress::KillRight => self.kill_right(line_end(&self.after)),
@@ -283,12 +286,17 @@ impl LineEditor {
         }
     }
 
+    /// Returns the position at which the last character left of the cursor begins.
+    fn last_character(&self) -> usize {
+        self.before_unit(last_cluster(&self.before))
+    }
+
     fn kill_left(&mut self, start: usize) {
-        self.killed = self.before.split_off(start);
+        self.killed = self.before.split_off(self.before_unit(start));
     }
 
     fn kill_right(&mut self, end: usize) {
-        self.killed = self.after.drain(..end).collect();
+        self.killed = self.after.drain(..self.behind_unit(end)).collect();
     }
 
     fn undo(&mut self) {
@@ -298,11 +306,12 @@ impl LineEditor {
     }
 
     fn move_left(&mut self, start: usize) {
-        let moved = self.before.split_off(start);
+        let moved = self.before.split_off(self.before_unit(start));
         self.after.insert_str(0, &moved);
     }
 
     fn move_right(&mut self, end: usize) {
+        let end = self.behind_unit(end);
         self.before.extend(self.after.drain(..end));
     }
 
@@ -382,6 +391,7 @@ impl Undo {
                 | KeyPress::Yank
                 | KeyPress::Backspace
                 | KeyPress::Delete
+                | KeyPress::EndOfInput
                 | KeyPress::KillLeft
                 | KeyPress::KillRight
                 | KeyPress::KillWord

@@ -384,8 +384,14 @@ impl Vim {
             'Y' => self.register = (snapshot.characters()[start..end].concat(), true),
             '~' => {
                 let end = (cursor + count).min(end);
-                let swapped: String =
-                    snapshot.characters()[cursor..end].concat().chars().map(swapped_case).collect();
+                let swap = |text: &String| {
+                    if editor.is_unit(text) {
+                        text.clone()
+                    } else {
+                        text.chars().map(swapped_case).collect()
+                    }
+                };
+                let swapped: String = snapshot.characters()[cursor..end].iter().map(swap).collect();
                 snapshot.splice(cursor, end, &swapped, editor);
             }
             _ => self.put(key == 'P', count, editor),
@@ -467,10 +473,9 @@ struct Snapshot {
 impl Snapshot {
     fn of(editor: &LineEditor) -> Self {
         let (before, after) = (editor.before(), editor.after());
-        let split = |text: &str| text.graphemes(true).map(str::to_owned).collect::<Vec<_>>();
-        let mut characters = split(before);
+        let mut characters = editor.characters(before);
         let cursor = characters.len();
-        characters.extend(split(after));
+        characters.extend(editor.characters(after));
         Self { characters, cursor }
     }
 

@@ -212,6 +212,9 @@ impl<'a> Composer<'a> {
     pub(crate) fn end_paste(&mut self) -> ComposerStep {
         match self.pastes.end() {
             Some(Ok(text)) => {
+                for editor in [&mut self.editor, &mut self.other] {
+                    editor.set_units(self.pastes.labels());
+                }
                 let references = (!self.is_shell)
                     .then(|| dropped::references(&text, &*self.is_readable))
                     .flatten();
@@ -288,7 +291,6 @@ impl<'a> Composer<'a> {
         let is_moved = match key {
             KeyPress::Up => self.editor.line_up(),
             KeyPress::Down => self.editor.line_down(),
-            KeyPress::Backspace => self.delete_label(),
             _ => false,
         };
         if is_moved {
@@ -333,15 +335,6 @@ impl<'a> Composer<'a> {
             EditOutcome::TooLong => ComposerStep::TooLong,
             _ => ComposerStep::Edited,
         }
-    }
-
-    /// Deletes the label of a pasted text left of the cursor.
-    fn delete_label(&mut self) -> bool {
-        let before = self.editor.before();
-        let Some(label) = self.pastes.label_at_end(before) else { return false };
-        let rest = before[..before.len() - label.len()].to_owned();
-        self.editor.replace_before(rest);
-        true
     }
 
     /// Completes the text at the cursor, or inserts the selected completion.
@@ -594,6 +587,66 @@ mod tests {
         let step = composer.press(KeyPress::Enter);
         let shown = "see [Pasted Text: 50 lines]".to_owned();
         assert_eq!(step, ComposerStep::Submitted { text: format!("see {pasted}"), shown });
+    }
+
+    #[test]
+    fn keys_do_not_break_the_label_of_a_pasted_text() {
+        use KeyPress::*;
+        let pasted = "x\n".repeat(9);
+        let label = "[Pasted Text: 9 lines]";
+        let table = [
+            (vec![Backspace], "a  z", 2),
+            (vec![KillWord], "a  z", 2),
+            (vec![KillWordLeft], "a  z", 2),
+            (vec![KillLeft], " z", 0),
+            (vec![Left, Delete], "a  z", 2),
+            (vec![Left, EndOfInput], "a  z", 2),
+            (vec![WordLeft, KillWordRight], "a  z", 2),
+            (vec![Left, text("b")], "a b[] z", 3),
+            (vec![WordLeft, text("b")], "a b[] z", 3),
+            (vec![Left, Right, text("b")], "a []b z", 5),
+            (vec![Home, WordRight, WordRight, text("b")], "a []b z", 5),
+            (vec![KillWord, Yank, Yank], "a [][] z", 6),
+        ];
+        for (keys, expected, cursor) in table {
+            let mut composer = composer();
+            composer.press(text("a  z"));
+            (0..2).for_each(|_| drop(composer.press(Left)));
+            composer.paste(&pasted);
+            let shown = format!("{keys:?}");
+            for key in keys {
+                composer.press(key);
+            }
+            assert_eq!(composer.text(), expected.replace("[]", &pasted), "{shown}");
+            let before = composer.editor.before().replace(label, "[]");
+            assert_eq!(before, expected[..cursor], "{shown}");
+            composer.press(Undo);
+            assert!(composer.text().contains(&pasted), "{shown}");
+        }
+    }
+
+    #[test]
+    fn keys_of_vi_do_not_break_the_label_of_a_pasted_text() {
+        let pasted = "x\n".repeat(9);
+        for (keys, expected) in [
+            ("x", "a "),
+            ("0wdw", "a "),
+            ("0wdl", "a "),
+            ("0wiq", "a q[]"),
+            ("0wr.", "a ."),
+            ("09~", "A []"),
+            ("0wylP", "a [][]"),
+        ] {
+            let mut composer = composer();
+            composer.use_vim(true);
+            composer.press(text("a "));
+            composer.paste(&pasted);
+            composer.escape_in_vim();
+            for key in keys.chars() {
+                composer.press(text(&key.to_string()));
+            }
+            assert_eq!(composer.text(), expected.replace("[]", &pasted), "{keys}");
+        }
     }
 
     #[test]

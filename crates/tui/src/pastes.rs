@@ -74,10 +74,9 @@ impl Pastes {
         label
     }
 
-    /// Returns the label at the end of a text.
-    pub(crate) fn label_at_end(&self, text: &str) -> Option<&str> {
-        let mut labels = self.kept.iter().map(|(label, _)| label.as_str());
-        labels.find(|label| text.ends_with(label))
+    /// Returns the labels of the texts that are kept.
+    pub(crate) fn labels(&self) -> Vec<String> {
+        self.kept.iter().map(|(label, _)| label.clone()).collect()
     }
 
     /// Returns a text with the pasted texts in place of their labels.
@@ -142,8 +141,7 @@ mod tests {
         assert_eq!(paste(&mut pastes, &"z".repeat(501)), "[Pasted Text: 501 chars]");
         let typed = "a [Pasted Text: 9 lines #2] b [Pasted Text: 9 lines] [Pasted Text: 7 lines]";
         assert_eq!(pastes.expand(typed), format!("a {second} b {first} [Pasted Text: 7 lines]"));
-        assert_eq!(pastes.label_at_end("q [Pasted Text: 9 lines]"), Some("[Pasted Text: 9 lines]"));
-        assert_eq!(pastes.label_at_end("q"), None);
+        assert_eq!(pastes.labels().len(), 3);
         assert_eq!(pastes.end(), None);
     }
 }
