@@ -126,7 +126,7 @@ impl LineEditor {
     }
 
     /// Moves the cursor behind this number of bytes of the text, which is one line with line ends.
-    pub(crate) fn move_to(&mut self, bytes: usize) {
+    pub fn move_to(&mut self, bytes: usize) {
         match bytes.checked_sub(self.before.len()) {
             Some(more) => self.move_right(more.min(self.after.len())),
             None => self.move_left(bytes),
@@ -197,30 +197,6 @@ impl LineEditor {
             | KeyPress::PasteEnd => {}
         }
         EditOutcome::Line
-    }
-
-    /// Moves the cursor to the line above, if the text left of it has one.
-    pub fn line_up(&mut self) -> bool {
-        let start = line_start(&self.before);
-        let Some(end) = start.checked_sub(1) else { return false };
-        let column = self.before[start..].graphemes(true).count();
-        let above = line_start(&self.before[..end]);
-        let target = above + column_end(&self.before[above..end], column);
-        self.move_left(target);
-        true
-    }
-
-    /// Moves the cursor to the line below, if the text right of it has one.
-    pub fn line_down(&mut self) -> bool {
-        let end = line_end(&self.after);
-        if end == self.after.len() {
-            return false;
-        }
-        let column = self.before[line_start(&self.before)..].graphemes(true).count();
-        let below = &self.after[end + 1..];
-        let target = end + 1 + column_end(&below[..line_end(below)], column);
-        self.move_right(target);
-        true
     }
 
     /// Adds a line to the history.
@@ -359,11 +335,6 @@ fn line_start(text: &str) -> usize {
 /// Returns the position at which the first line ends.
 fn line_end(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
-}
-
-/// Returns the position after this number of characters, at most the end of the line.
-fn column_end(line: &str, characters: usize) -> usize {
-    line.graphemes(true).take(characters).map(str::len).sum()
 }
 
 /// Returns the end of a text: `bytes` bytes, extended to the next character boundary.

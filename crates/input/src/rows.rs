@@ -75,13 +75,26 @@ impl InputRows {
         after: &str,
         (columns, height): (usize, usize),
     ) -> Self {
+        Layout::around_cursor(labels, before, after, columns).rows.around_cursor(height.max(3))
+    }
+
+    /// Returns the position of the cursor in the text, in bytes, after a move to the row above or
+    /// below, in the column that is nearest; `None` if there is no such row. The rows are those of
+    /// [`Self::wrapped`].
+    pub fn moved(
+        labels: RowLabels<'_>,
+        before: &str,
+        after: &str,
+        columns: usize,
+        is_down: bool,
+    ) -> Option<usize> {
+        let layout = Layout::around_cursor(labels, before, after, columns);
+        let from = layout.rows.cursor_row;
+        let row = if is_down { from + 1 } else { from.checked_sub(1)? };
+        let column = text_width(layout.rows.left_of_cursor());
         let (near_before, near_after) = near(before, after);
-        let first = if near_before.len() < before.len() { MARK } else { labels.first };
-        let mut layout = Layout::new(RowLabels { first, ..labels }, columns);
-        layout.add(near_before);
-        layout.mark_cursor();
-        layout.add(near_after);
-        layout.rows.around_cursor(height.max(3))
+        let place = layout.place(&[near_before, near_after].concat(), row, column)?;
+        Some(before.len() - near_before.len() + place)
     }
 
     /// Returns the rows of a prompt that stays on the page.
@@ -139,11 +152,18 @@ struct Layout {
     columns: usize,
     /// Length of the label of the last row, in bytes.
     label: usize,
+    /// Number of bytes of the text that are laid out.
+    read: usize,
+    /// Position in the text at which each row begins, and the width of its label, in cells.
+    starts: Vec<(usize, usize)>,
+    /// Position in the text at which the last word begins.
+    word: usize,
+    /// Position of the cursor in the text.
+    cursor: Option<usize>,
     /// Width of the last row, in cells.
     width: usize,
     /// True after a blank that has no room in the row: the next character begins a new row.
     is_full: bool,
-    has_cursor: bool,
 }
 
 impl Layout {
@@ -151,16 +171,36 @@ impl Layout {
         let RowLabels { first, continued, folded } = labels;
         let rows = InputRows { rows: vec![first.to_owned()], ..InputRows::default() };
         let (label, width) = (first.len(), text_width(first));
-        let (is_full, has_cursor) = (false, false);
-        Self { rows, continued, folded, columns, label, width, is_full, has_cursor }
+        let (read, starts, word) = (0, vec![(0, width)], 0);
+        let (cursor, is_full) = (None, false);
+        Self { rows, continued, folded, columns, label, read, starts, word, cursor, width, is_full }
+    }
+
+    /// Lays out the text on either side of the cursor, as far as it is considered for display.
+    fn around_cursor(labels: RowLabels<'_>, before: &str, after: &str, columns: usize) -> Self {
+        let (near_before, near_after) = near(before, after);
+        let first = if near_before.len() < before.len() { MARK } else { labels.first };
+        let mut layout = Self::new(RowLabels { first, ..labels }, columns);
+        layout.add(near_before);
+        layout.mark_cursor();
+        layout.add(near_after);
+        layout
     }
 
     fn add(&mut self, text: &str) {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
-                self.begin_row(self.continued, "");
+                self.read += 1;
+                self.begin_row(self.continued, "", self.read);
             }
-            blank(line).graphemes(true).for_each(|character| self.add_character(character));
+            for character in line.graphemes(true) {
+                let shown = blank(character);
+                self.add_character(&shown);
+                self.read += character.len();
+                if shown == " " {
+                    self.word = self.read;
+                }
+            }
         }
     }
 
@@ -172,7 +212,7 @@ impl Layout {
             return;
         }
         if self.is_full {
-            self.begin_row(self.folded, "");
+            self.begin_row(self.folded, "", self.read);
         } else if overflows {
             self.move_word();
         }
@@ -186,25 +226,47 @@ impl Layout {
         let row = self.row();
         let start = self.rows.rows[row][self.label..].rfind(' ').map_or(0, |blank| blank + 1);
         if start == 0 {
-            return self.begin_row(self.folded, "");
+            return self.begin_row(self.folded, "", self.read);
         }
         let start = self.label + start;
         let word = self.rows.rows[row].split_off(start);
-        self.begin_row(self.folded, &word);
-        if self.has_cursor && self.rows.cursor_row == row && self.rows.cursor >= start {
+        self.begin_row(self.folded, &word, self.word);
+        if self.cursor.is_some() && self.rows.cursor_row == row && self.rows.cursor >= start {
             self.rows.cursor_row += 1;
             self.rows.cursor = self.rows.cursor - start + self.folded.len();
         }
     }
 
-    fn begin_row(&mut self, label: &str, text: &str) {
+    /// Begins a row with the text from the position `start` on.
+    fn begin_row(&mut self, label: &str, text: &str, start: usize) {
         let row = format!("{label}{text}");
         (self.width, self.label, self.is_full) = (text_width(&row), label.len(), false);
         self.rows.rows.push(row);
+        self.starts.push((start, text_width(label)));
+        if self.cursor == Some(start) {
+            // The cursor is where a typed character would be.
+            (self.rows.cursor_row, self.rows.cursor) = (self.row(), label.len());
+        }
+    }
+
+    /// Returns the position in the text that is shown in this column of a row, or as near as the
+    /// row has one; `None` if there is no such row.
+    fn place(&self, text: &str, row: usize, column: usize) -> Option<usize> {
+        let (mut place, mut width) = *self.starts.get(row)?;
+        let next = self.starts.get(row + 1).map(|(start, _)| *start);
+        for character in text[place..next.unwrap_or(text.len())].graphemes(true) {
+            width += blank(character).width();
+            let is_end = character.ends_with('\n') || next == Some(place + character.len());
+            if is_end || width > column {
+                break;
+            }
+            place += character.len();
+        }
+        Some(place)
     }
 
     fn mark_cursor(&mut self) {
-        self.has_cursor = true;
+        self.cursor = Some(self.read);
         self.rows.cursor_row = self.row();
         self.rows.cursor = self.rows.rows[self.row()].len();
     }
@@ -253,8 +315,9 @@ fn fitting<'a>(characters: impl Iterator<Item = &'a str>, room: usize) -> (usize
 
 /// Replaces line ends, tabs and other control characters, including those of writing direction, by
 /// blanks, so that the text fits on one row.
-fn blank(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() || acts_on_terminal(letter), " ")
+fn blank(text: &str) -> Cow<'_, str> {
+    let is_blank = |letter: char| letter.is_control() || acts_on_terminal(letter);
+    if text.contains(is_blank) { text.replace(is_blank, " ").into() } else { text.into() }
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub(crate) struct Composer<'a> {
     is_shell: bool,
     /// Keys of vi; `None` if they are switched off.
     vim: Option<Vim>,
+    /// Width of the screen.
+    columns: usize,
     pastes: Pastes,
     commands: Live<CommandSet>,
     complete_path: Box<CompletePath<'a>>,
@@ -97,6 +99,7 @@ impl<'a> Composer<'a> {
             other,
             is_shell: false,
             vim: None,
+            columns: 80,
             pastes: Pastes::default(),
             commands,
             complete_path,
@@ -145,6 +148,11 @@ impl<'a> Composer<'a> {
         self.close_menu();
         std::mem::swap(&mut self.editor, &mut self.other);
         self.is_shell = !self.is_shell;
+    }
+
+    /// Sets the width of the screen.
+    pub(crate) fn resize(&mut self, columns: usize) {
+        self.columns = columns;
     }
 
     /// Switches the keys of vi on or off.
@@ -289,8 +297,7 @@ impl<'a> Composer<'a> {
         // The prompt is one text with line ends, in which the cursor moves.
         let key = if key == KeyPress::Newline { KeyPress::Text("\n".to_owned()) } else { key };
         let is_moved = match key {
-            KeyPress::Up => self.editor.line_up(),
-            KeyPress::Down => self.editor.line_down(),
+            KeyPress::Up | KeyPress::Down => self.move_by_row(key == KeyPress::Down),
             _ => false,
         };
         if is_moved {
@@ -307,6 +314,20 @@ impl<'a> Composer<'a> {
         };
         self.complete_name();
         step
+    }
+
+    /// Moves the cursor to the row above or below; returns false if there is none.
+    fn move_by_row(&mut self, is_down: bool) -> bool {
+        let (before, after) = (self.editor.before(), self.editor.after());
+        let place = InputRows::moved(labels(self.mark()), before, after, self.columns, is_down);
+        let Some(place) = place else { return false };
+        self.editor.move_to(place);
+        true
+    }
+
+    /// Returns the label of the input.
+    fn mark(&self) -> &'static str {
+        if self.is_shell { "! " } else { "> " }
     }
 
     fn enter(&mut self) -> ComposerStep {
@@ -415,14 +436,13 @@ impl<'a> Composer<'a> {
     /// and `below` of the completions.
     pub(crate) fn frame(&self, columns: usize, height: usize, below: usize) -> Frame {
         let search = self.editor.search_label();
-        let mark = if self.is_shell { "! " } else { "> " };
+        let mark = self.mark();
         let label = search.as_deref().unwrap_or(mark);
-        let labels = RowLabels { first: label, continued: "  ", folded: "  " };
         let (before, after) = (self.editor.before(), self.editor.after());
         let room = (columns, height);
         let input = match height {
             0..3 => InputRows::single(label, before, after, columns),
-            _ => InputRows::wrapped(labels, before, after, room),
+            _ => InputRows::wrapped(labels(label), before, after, room),
         };
         let cursor = (input.cursor_row, pollux_input::text_width(input.left_of_cursor()));
         let mut rows: Vec<Row> = input.rows.iter().map(|row| labelled(label, row)).collect();
@@ -444,6 +464,11 @@ impl<'a> Composer<'a> {
         rows.extend(menu.into_iter().flat_map(|menu| menu.rows(columns - 1, below)));
         Frame { rows, cursor }
     }
+}
+
+/// Returns the texts before the rows of the input.
+fn labels(first: &str) -> RowLabels<'_> {
+    RowLabels { first, continued: "  ", folded: "  " }
 }
 
 /// Returns a row of the input with the look of its label.
@@ -506,6 +531,31 @@ mod tests {
         let whole = "one 漢\ntwo three".to_owned();
         assert_eq!(step, ComposerStep::Submitted { text: whole.clone(), shown: whole });
         assert!(composer.is_empty());
+    }
+
+    #[test]
+    fn the_cursor_moves_in_the_rows_of_a_long_line() {
+        let mut composer = composer();
+        composer.press(text("an earlier prompt"));
+        composer.press(KeyPress::Enter);
+        composer.resize(10);
+        composer.press(text("one two three"));
+        assert_eq!(shown(&composer, 10), (vec!["> one two".into(), "  three".into()], (1, 7)));
+        composer.press(KeyPress::Up);
+        assert_eq!(shown(&composer, 10).1, (0, 7));
+        composer.press(KeyPress::Down);
+        assert_eq!(shown(&composer, 10).1, (1, 7));
+        for _ in 0..2 {
+            composer.press(KeyPress::Up);
+        }
+        assert_eq!(composer.text(), "an earlier prompt");
+        // The cursor does not stop in the label of a pasted text.
+        composer.clear();
+        composer.press(text("one "));
+        composer.paste(&"x\n".repeat(9));
+        composer.press(text(" two"));
+        composer.press(KeyPress::Up);
+        assert_eq!(composer.editor.before(), "one ");
     }
 
     #[test]

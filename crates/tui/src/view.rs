@@ -200,6 +200,7 @@ impl<'a> View<'a> {
             is_replaced: false,
             frames: Frames::begin(),
         };
+        view.composer.resize(size.0);
         view.apply_settings();
         view.begin_theme();
         view.read_vim_mode();
@@ -330,6 +331,7 @@ impl<'a> View<'a> {
     fn set_size(&mut self, size: WindowSize) {
         self.size = size_of(size);
         self.story.resize(self.size.0 - 1);
+        self.composer.resize(self.size.0);
         if let Some(transcript) = &mut self.transcript {
             transcript.resize(self.size);
         } else {

@@ -239,17 +239,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn the_cursor_moves_between_the_lines_of_a_text() {
-    let mut editor = LineEditor::default();
-    editor.press(KeyPress::Text("one two\n漢\nthree".to_owned()));
-    assert!(editor.line_up());
-    assert_eq!((editor.before(), editor.after()), ("one two\n漢", "\nthree"));
-    assert!(editor.line_up());
-    assert_eq!((editor.before(), editor.after()), ("o", "ne two\n漢\nthree"));
-    assert!(!editor.line_up());
-    assert!(editor.line_down() && editor.line_down());
-    assert_eq!((editor.before(), editor.after()), ("one two\n漢\nt", "hree"));
-    assert!(!editor.line_down());
-}

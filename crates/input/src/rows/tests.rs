@@ -37,6 +37,72 @@ fn lines_break_between_words() {
     assert_eq!(rows("onetwoonetwo", ""), ["> onetwoone", "two|"], "a word is longer than a row");
     assert_eq!(rows("漢字漢字漢字", ""), ["> 漢字漢字", "漢字|"]);
     assert_eq!(rows("a 漢字漢字", "漢"), ["> a ", "漢字漢字|漢"]);
+    assert_eq!(rows("onetwoone", "two"), ["> onetwoone", "|two"], "as a typed character");
+    assert_eq!(rows("onetwoone", " two"), ["> onetwoone|", "two"]);
+}
+
+#[test]
+fn the_cursor_moves_between_the_rows_that_are_shown() {
+    let moved = |text: &str, is_down: bool| {
+        let (before, after) = text.split_once('|').unwrap();
+        let place = InputRows::moved(RowLabels::new("> "), before, after, 12, is_down)?;
+        let whole = [before, after].concat();
+        Some(rows(&whole[..place], &whole[place..]).join("/"))
+    };
+    let shown = |rows: &str| Some(rows.to_owned());
+    for (text, above, below) in [
+        ("one two th|ree", shown("> |one two /three"), None),
+        ("one two three|", shown("> one| two /three"), None),
+        ("one| two three", None, shown("> one two /three|")),
+        ("|one two three", None, shown("> one two /th|ree")),
+        ("onetwo|onetwoo", None, shown("> onetwoone/twoo|")),
+        ("onetwoonetw|oo", shown("> |onetwoone/twoo"), None),
+        ("onetwoonetwoo|", shown("> on|etwoone/twoo"), None),
+        ("漢|字漢字 one", None, shown("> 漢字漢字 /one|")),
+        (
+            "a\tb c\r\nlong wor|d\nc",
+            shown("> a b c| /. long word/. c"),
+            shown("> a b c /. long word/. c|"),
+        ),
+        ("one\n\ntw|o", shown("> one/. |/. two"), None),
+        ("|", None, None),
+    ] {
+        assert_eq!((moved(text, false), moved(text, true)), (above, below), "{text}");
+    }
+    let far = "x".repeat(NEAR);
+    let place = InputRows::moved(RowLabels::new("> "), &far, "", 12, false);
+    assert_eq!(place, Some(NEAR - 11), "{far}");
+    let text = format!("{far}{far}");
+    let place = InputRows::moved(RowLabels::new("> "), &text, "", 12, false);
+    assert_eq!(place, Some(2 * NEAR - 11));
+}
+
+#[test]
+fn every_move_reaches_the_next_row() {
+    let text = "漢字 onetwoonetwo  three   four\n\nfive\tsix\r\nseven eight nine ten eleven ";
+    // A wide character needs two cells beside the label and the last column.
+    for columns in 5..30 {
+        for is_down in [true, false] {
+            let halves = |place: usize| text.split_at(place);
+            let row = |place: usize| {
+                let (before, after) = halves(place);
+                InputRows::wrapped(RowLabels::new("> "), before, after, (columns, 100)).cursor_row
+            };
+            let moved = |place: usize| {
+                let (before, after) = halves(place);
+                InputRows::moved(RowLabels::new("> "), before, after, columns, is_down)
+            };
+            let mut place = if is_down { 0 } else { text.len() };
+            let (mut steps, first) = (0, row(place));
+            while let Some(next) = moved(place) {
+                (place, steps) = (next, steps + 1);
+                let expected = if is_down { first + steps } else { first - steps };
+                assert_eq!(row(place), expected, "{columns} {place}");
+            }
+            let last = if is_down { row(text.len()) } else { 0 };
+            assert_eq!(row(place), last, "{columns}");
+        }
+    }
 }
 
 #[test]
