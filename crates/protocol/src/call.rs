@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Display, Effects, Part, ToolError, ToolKind};
 
+/// Reason at the end of the response of a call that the user refused, as in Gemini CLI.
+pub const USER_DENIED: &str = "User denied execution.";
+
 /// Id that pairs a call with its response: `<tool name>__<id from the model or from Pollux>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

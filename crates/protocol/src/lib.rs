@@ -70,7 +70,7 @@ pub use approval::{ApprovalMode, UnknownMode};
 pub use budget::{
     Amounts, Booked, Ceilings, DayEntry, DayLedger, Exceeded, LedgerError, Limit, Period, Resource,
 };
-pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall};
+pub use call::{Call, CallId, CallStatus, Decision, FinishedCall, PreparedCall, USER_DENIED};
 pub use checkpoint::{CheckpointError, Checkpoints, NoCheckpoints, PendingCall};
 pub use clipboard::{Clipboard, ClipboardContent};
 pub use command::{

@@ -7,7 +7,7 @@ use pollux_input::{narration, text_width};
 use pollux_protocol::plain_text::{for_terminal, one_line, visible};
 use pollux_protocol::{
     Call, CallId, CallRecord, CallStatus, Decision, Display, FileDiff, FinishedCall, LiveOutput,
-    PreparedCall, ToolError, ToolErrorKind, ToolKind,
+    Part, PreparedCall, ToolError, ToolErrorKind, ToolKind, USER_DENIED,
 };
 
 use crate::clock::seconds;
@@ -154,14 +154,12 @@ impl LiveCall {
     }
 
     fn rows(&self, cells: usize, now: Instant) -> Vec<Row> {
-        let state = match self.status {
-            CallStatus::AwaitingApproval => "needs you".to_owned(),
-            CallStatus::Executing => {
-                let time = self.since.and_then(|since| seconds(now.duration_since(since)));
-                time.map_or("running".to_owned(), |time| format!("running {time}"))
-            }
-            _ => "waits".to_owned(),
-        };
+        let mut state = live_state(self.status).to_owned();
+        if self.status == CallStatus::Executing
+            && let Some(time) = self.since.and_then(|since| seconds(now.duration_since(since)))
+        {
+            state = format!("{state} {time}");
+        }
         let mut rows = vec![self.headline("- ", Look::Plain, &state, cells)];
         let (lines, earlier) = self.output.shown();
         rows.extend(count_row(earlier, "earlier", cells));
@@ -192,7 +190,7 @@ impl LiveCall {
         if is_failed { ("x ", Look::Red) } else { ("- ", Look::Plain) }
     }
 
-    /// Returns the word for the state of a call that has ended.
+    /// Returns the word for the state of a call.
     fn state(finished: &FinishedCall) -> &'static str {
         let is_denied = |error: &ToolError| error.kind == ToolErrorKind::PolicyViolation;
         match finished.status {
@@ -200,7 +198,8 @@ impl LiveCall {
             CallStatus::Error => "failed",
             CallStatus::Cancelled if finished.decision == Some(Decision::Reject) => "refused",
             CallStatus::Cancelled => "cancelled",
-            _ => "done",
+            CallStatus::Success => "done",
+            status => live_state(status),
         }
     }
 
@@ -300,7 +299,23 @@ pub(crate) fn recorded_text(record: &CallRecord) -> String {
     narration::text(&recorded(record).1).into_owned()
 }
 
-/// Returns a call of an earlier conversation as one that has ended now.
+/// Returns the word for a state in which a call has not ended.
+fn live_state(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::AwaitingApproval => "needs you",
+        CallStatus::Executing => "running",
+        _ => "waits",
+    }
+}
+
+/// Returns true if the response of a call says that the user refused it.
+pub(crate) fn is_refused(record: &CallRecord) -> bool {
+    let responses = record.result.iter().flatten().filter_map(Part::as_response);
+    let errors = responses.filter_map(|response| response.response.get("error")?.as_str());
+    errors.map(str::trim_end).any(|error| error.ends_with(USER_DENIED))
+}
+
+/// Returns a recorded call in the form of one that has ended now.
 fn recorded(record: &CallRecord) -> (LiveCall, FinishedCall) {
     let call = Call {
         id: record.id.clone(),
@@ -308,7 +323,6 @@ fn recorded(record: &CallRecord) -> (LiveCall, FinishedCall) {
         args: serde_json::Value::Null,
         prompt_id: String::new(),
     };
-    let status = if record.status.is_final() { record.status } else { CallStatus::Cancelled };
     let shown = LiveCall {
         description: shown_description(&record.description),
         is_command: record.kind == Some(ToolKind::Execute),
@@ -316,12 +330,12 @@ fn recorded(record: &CallRecord) -> (LiveCall, FinishedCall) {
     };
     let finished = FinishedCall {
         call,
-        status,
+        status: record.status,
         response: record.result.clone().unwrap_or_default(),
         display: record.result_display.clone(),
         error: None,
         duration: Duration::ZERO,
-        decision: None,
+        decision: is_refused(record).then_some(Decision::Reject),
     };
     (shown, finished)
 }
@@ -484,6 +498,41 @@ mod tests {
         let rows =
             calls("Shell", "rm a", ToolKind::Execute).finish(&denied, 60, CallLimits::new(true));
         assert_eq!(texts(&rows), ["x Shell rm a · denied · 12 s", "    A rule denies it."]);
+    }
+
+    #[test]
+    fn recorded_calls_have_the_words_of_their_states() {
+        let record = |status, result| CallRecord {
+            id: CallId::new("1"),
+            name: "read_file".to_owned(),
+            args: json!({}),
+            status,
+            result,
+            result_display: None,
+            description: "a.rs".to_owned(),
+            display_name: "ReadFile".to_owned(),
+            kind: Some(ToolKind::Read),
+            locations: Vec::new(),
+            render_output_as_markdown: false,
+        };
+        let error = |text: &str| Some(vec![Part::error("1", "read_file", text)]);
+        let refused = "[Operation Cancelled] Reason: User denied execution.";
+        for (status, result, word) in [
+            (CallStatus::Validating, None, "waits"),
+            (CallStatus::AwaitingApproval, None, "needs you"),
+            (CallStatus::Executing, None, "running"),
+            (CallStatus::Success, None, "done"),
+            (CallStatus::Cancelled, error(refused), "refused"),
+            (CallStatus::Cancelled, error("[Operation Cancelled] Reason: Esc."), "cancelled"),
+            (CallStatus::Error, error("x"), "failed"),
+        ] {
+            let record = record(status, result);
+            let expected = format!("ReadFile a.rs · {word}");
+            for rows in [recorded_rows(&record, 60, CallLimits::new(true)), whole_rows(&record, 60)]
+            {
+                assert_eq!(rows[0].text()[2..], expected);
+            }
+        }
     }
 
     #[test]

@@ -7,14 +7,11 @@ use pollux_policy::{Approval, ApprovalScope, PolicyVerdict, Rule};
 use pollux_protocol::{
     ApprovalMode, CallConfinement, CallStatus, ConfinementLevel, ConfirmationKind, Decision, Event,
     JournalError, LiveWatch, Question, QuestionOutcome, QuestionReply, QuestionSubject, Severity,
-    SideModels, ToolError, ToolErrorKind,
+    SideModels, ToolError, ToolErrorKind, USER_DENIED,
 };
 
 use super::{Batch, Prepared, Ready, STOPPED, Scheduler};
 use crate::toolset::declared_effects;
-
-/// Reason in the response of a call that the user refused.
-const DENIED: &str = "Reason: User denied execution.";
 
 /// Returns the model's error message for a call that needs approval in a session without a user.
 /// `tool` is the display name of the tool. `reason` is the policy's reason for the question, if
@@ -245,7 +242,8 @@ impl Scheduler<'_> {
             Ok(Asked::YesToAllEdits) => self.services.modes.set(ApprovalMode::AutoEdit).await,
             Ok(Asked::No) => {
                 batch.refused |= !self.services.choices.continues_after_no;
-                self.finish_cancelled(batch, &ready.queued, Some(ready), DENIED).await?;
+                let reason = format!("Reason: {USER_DENIED}");
+                self.finish_cancelled(batch, &ready.queued, Some(ready), &reason).await?;
                 return Ok(Followed::Finished);
             }
             Err(error) => {

@@ -155,3 +155,24 @@ fn the_help_lists_commands_and_keys() {
     talk.wait(PLACEHOLDER);
     talk.end();
 }
+
+#[test]
+fn the_transcript_names_the_states_of_calls() {
+    let command = json!({"command": "touch made"});
+    let talk = Talk::with([reply().call("run_shell_command", command)]);
+    talk.line("go");
+    talk.wait("Allow execution of [Shell]?");
+    talk.terminal.send_key(Key::Ctrl('o'));
+    talk.wait("Shell \u{b7} waits");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait("Allow execution of [Shell]?");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait("Not applied. Type what to do instead.");
+    talk.idle();
+    talk.terminal.send_key(Key::Ctrl('o'));
+    talk.wait("transcript");
+    talk.wait("Shell touch made \u{b7} refused");
+    talk.terminal.send_key(Key::Escape);
+    talk.wait("Type your message");
+    talk.end();
+}

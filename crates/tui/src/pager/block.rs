@@ -3,7 +3,7 @@
 use pollux_input::FilePlace;
 use pollux_protocol::{CallRecord, Display, TranscriptAnswer, TranscriptItem, text_of};
 
-use crate::calls::{CallLimits, recorded_rows, recorded_text, whole_rows};
+use crate::calls::{CallLimits, is_refused, recorded_rows, recorded_text, whole_rows};
 use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
 use crate::markdown::{AnswerRow, Markdown, MarkupMarks};
@@ -74,7 +74,10 @@ fn answer_contents(answer: TranscriptAnswer) -> Vec<Content> {
     }
     contents.extend(answer.calls.into_iter().map(|mut call| {
         // Neither is shown, and both may be large.
-        (call.args, call.result) = (serde_json::Value::Null, None);
+        call.args = serde_json::Value::Null;
+        if !is_refused(&call) {
+            call.result = None;
+        }
         Content::Call(Box::new(call))
     }));
     if answer.interrupted {

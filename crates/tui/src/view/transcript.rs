@@ -106,8 +106,13 @@ impl View<'_> {
 
     /// Handles an event of the conversation behind the transcript.
     pub(super) fn tell_transcript(&mut self, event: &Event) {
-        let is_recorded =
-            matches!(event, Event::CallsFinished(_) | Event::PromptEnded(_) | Event::PromptStarted);
+        let is_recorded = matches!(
+            event,
+            Event::CallMoved { .. }
+                | Event::CallsFinished(_)
+                | Event::PromptEnded(_)
+                | Event::PromptStarted
+        );
         if let Some(transcript) = self.transcript.as_mut().filter(|_| is_recorded) {
             transcript.pager.changed();
             self.read_next_page();
