@@ -11,6 +11,10 @@ use crate::keys::KeyPress;
 /// Maximum number of lines that are shown of the screen of a waiting command.
 const SHOWN_LINES: usize = 12;
 
+/// Message about a command that waits.
+pub const COMMAND_WAITS: &str =
+    "The command waits for input. What you type goes to it; Esc stops the work.";
+
 const LABEL: &str = "input> ";
 const SECRET_LABEL: &str = "input (not shown)> ";
 
@@ -79,7 +83,7 @@ impl CommandInput {
         let screen = self.screens.get(call_id).map_or("", String::as_str);
         let lines: Vec<&str> = screen.lines().collect();
         let mut reported = lines[lines.len().saturating_sub(SHOWN_LINES)..].to_vec();
-        reported.push("The command waits for input. What you type goes to it; Esc stops the work.");
+        reported.push(COMMAND_WAITS);
         Some(format!("    {}", reported.join("\n    ")))
     }
 

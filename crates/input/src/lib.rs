@@ -46,7 +46,7 @@ mod work;
 mod wrap;
 
 pub use clipboard::{ClipboardRead, clipboard_sequence};
-pub use command_input::CommandInput;
+pub use command_input::{COMMAND_WAITS, CommandInput};
 pub use completion::{CompletePath, Completion};
 pub use consent::{CONSENT_ANSWERS, ConsentAnswer, ConsentSheet};
 pub use editor::{EditOutcome, HISTORY_LINES, LineEditor, SearchMatches};

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use pollux_protocol::LiveOutput;
 
-/// Maximum number of lines that are shown.
+/// Maximum number of lines that are shown, and of those of a command that waits for input.
 const SHOWN: usize = 5;
+const ASKED: usize = 12;
 /// Maximum length of an incomplete line, in bytes.
 const LONGEST: usize = 8 << 10;
 
@@ -17,6 +18,8 @@ pub(crate) struct OutputTail {
     earlier: u64,
     /// Last line, without an end.
     last: String,
+    /// True while the command waits for input, for which the user reads its question.
+    is_asking: bool,
     /// Message about a failure at the end of the command.
     pub(crate) ending: Option<String>,
 }
@@ -27,24 +30,31 @@ impl OutputTail {
         match output {
             LiveOutput::Append(text) => self.append(text),
             LiveOutput::Replace(text) => {
-                *self = Self { ending: self.ending.take(), ..Self::default() };
+                self.clear();
                 self.append(text);
             }
             LiveOutput::Screen { lines, above } => {
-                *self = Self { ending: self.ending.take(), ..Self::default() };
+                self.clear();
                 self.earlier = *above;
                 self.append(&lines.text());
             }
             LiveOutput::Ended(ending) => self.ending = Some(ending.clone()),
-            LiveOutput::Input(_) | LiveOutput::ProcessGroup(_) => {}
+            LiveOutput::Input(awaited) => self.is_asking = awaited.is_some(),
+            LiveOutput::ProcessGroup(_) => {}
         }
+    }
+
+    fn clear(&mut self) {
+        let (ending, is_asking) = (self.ending.take(), self.is_asking);
+        *self = Self { is_asking, ending, ..Self::default() };
     }
 
     /// Returns the last lines, and the number of those before them.
     pub(crate) fn shown(&self) -> (Vec<&str>, u64) {
         let last = after_return(&self.last);
         let has_last = !last.is_empty();
-        let kept = SHOWN - usize::from(has_last);
+        let most = if self.is_asking { ASKED } else { SHOWN };
+        let kept = most - usize::from(has_last);
         let hidden = self.lines.len().saturating_sub(kept);
         let lines = self.lines.iter().skip(hidden).map(String::as_str);
         let lines = lines.chain(has_last.then_some(last)).collect();
@@ -57,7 +67,7 @@ impl OutputTail {
             if piece.ends_with('\n') || self.last.len() > LONGEST {
                 let line = std::mem::take(&mut self.last);
                 self.lines.push_back(after_return(&line).to_owned());
-                if self.lines.len() > SHOWN {
+                if self.lines.len() > ASKED {
                     self.lines.pop_front();
                     self.earlier += 1;
                 }
@@ -74,7 +84,7 @@ fn after_return(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use pollux_protocol::{AnsiOutput, AnsiToken};
+    use pollux_protocol::{AnsiOutput, AnsiToken, AwaitedInput};
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -100,6 +110,20 @@ mod tests {
             tail.take(&LiveOutput::Screen { lines, above });
         }
         assert_eq!(tail.shown(), (vec!["c", "d"], 7));
+    }
+
+    #[test]
+    fn a_command_that_waits_shows_more_lines() {
+        let mut tail = OutputTail::default();
+        let lines: Vec<String> = (1..=20).map(|number| format!("line {number}\n")).collect();
+        tail.take(&LiveOutput::Append(lines.concat() + "Which? "));
+        assert_eq!((tail.shown().0.len(), tail.shown().1), (SHOWN, 16));
+        let awaited = AwaitedInput { prompt: "Which? ".into(), secret: false };
+        tail.take(&LiveOutput::Input(Some(awaited)));
+        let (shown, earlier) = tail.shown();
+        assert_eq!((shown.len(), shown[ASKED - 1], earlier), (ASKED, "Which? ", 9));
+        tail.take(&LiveOutput::Input(None));
+        assert_eq!(tail.shown().0.len(), SHOWN);
     }
 
     #[test]

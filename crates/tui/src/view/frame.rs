@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pollux_input::{InputRows, VimMode, git_branch, memory_in_use};
+use pollux_input::{COMMAND_WAITS, InputRows, VimMode, git_branch, memory_in_use};
 use pollux_protocol::plain_text::{for_terminal, one_line};
 use pollux_protocol::{ApprovalMode, SessionFacts};
 
@@ -96,6 +96,9 @@ impl View<'_> {
             }
             let queued: Vec<&str> = self.workload.queue().collect();
             rows.extend(queue::rows(&queued, self.chosen, cells));
+            if self.command_input.is_asked() {
+                rows.push(Row::new(Look::Yellow, cut_to(COMMAND_WAITS, cells)));
+            }
         }
         let has_footer = height >= HEIGHT_WITH_FOOTER && !self.appearance.ui.hides_footer;
         let footer = has_footer.then(|| self.footer(cells));

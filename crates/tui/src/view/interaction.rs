@@ -109,8 +109,8 @@ impl<'a> Interaction<'a> for View<'a> {
         let is_beside = self.workload.runs_beside(origin.prompt.as_deref());
         if !(is_beside && matches!(event, Event::PromptEnded(_))) {
             self.story.tell(event, Instant::now());
-            if let Some(text) = self.command_input.hear(event) {
-                self.story.notice(Look::Plain, &text);
+            // The rows of the call show what a command has printed before it waits.
+            if self.command_input.hear(event).is_some() {
                 self.keep_draft(Instant::now());
             }
         }

@@ -97,7 +97,7 @@ impl View<'_> {
     /// Leaves the keys to the prompt for as long as the user types it, because a command has begun
     /// to wait for input.
     pub(super) fn keep_draft(&mut self, now: Instant) {
-        let is_typing = self.keyboard.last_key.is_some_and(|last| now < last + PAUSE);
+        let is_typing = self.keyboard.last_text.is_some_and(|last| now < last + PAUSE);
         let has_draft = is_typing || !self.composer.is_empty();
         self.keyboard.draft_end = has_draft.then(|| now + PAUSE);
     }

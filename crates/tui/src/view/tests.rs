@@ -6,11 +6,11 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use pollux_input::{InputMode, Interaction, KeyMap, LastMessages, TerminalKind, UserOptions};
 use pollux_protocol::{
-    AgentGone, AgentHandle, AwaitedInput, Call, CallId, CallStatus, Clipboard, ClipboardContent,
-    CommandSet, Completions, ConfinementLevel, Confirmation, ConfirmationKind, EntryId, Envelope,
-    Event, ExternalEditor, Live, LiveOutput, Notices, Origin, Part, PromptOutcome, QuestionChoice,
-    QuestionOutcome, QuestionSubject, SessionFacts, SettingValues, Severity, TranscriptItem,
-    TranscriptPage,
+    AgentGone, AgentHandle, AnsiOutput, AnsiToken, AwaitedInput, Call, CallId, CallStatus,
+    Clipboard, ClipboardContent, CommandSet, Completions, ConfinementLevel, Confirmation,
+    ConfirmationKind, EntryId, Envelope, Event, ExternalEditor, Live, LiveOutput, Notices, Origin,
+    Part, PromptOutcome, QuestionChoice, QuestionOutcome, QuestionSubject, SessionFacts,
+    SettingValues, Severity, TranscriptItem, TranscriptPage,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -331,6 +331,33 @@ fn a_command_that_begins_to_wait_does_not_take_the_keys_of_a_draft() {
     assert!(stage.live().contains(&"input> ".to_owned()), "{:?}", stage.live());
     stage.keys(&["n", "\r"]);
     assert_eq!(agent.asked().len(), 1);
+}
+
+#[test]
+fn what_a_command_asks_is_shown_once() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["run it", "\r"]);
+    stage.event(Event::PromptStarted);
+    stage.event(Event::CallRequested(call("Shell")));
+    let id = || CallId::new("1");
+    stage.event(Event::CallMoved { call_id: id(), status: CallStatus::Executing });
+    stage.finished();
+    let output = |output| Event::CallOutput { call_id: id(), output };
+    for question in ["Name?", "Colour?"] {
+        let token = AnsiToken { text: question.to_owned(), ..AnsiToken::default() };
+        let lines = AnsiOutput(vec![vec![token]]);
+        stage.event(output(LiveOutput::Screen { lines, above: 0 }));
+        let awaited = AwaitedInput { prompt: question.to_owned(), secret: false };
+        stage.event(output(LiveOutput::Input(Some(awaited))));
+        let rows = stage.live();
+        let has = |text: &str| rows.iter().filter(|row| row.contains(text)).count();
+        assert_eq!((has(question), has("The command waits for input."), has("input>")), (1, 1, 1));
+        stage.keys(&["x", "\r"]);
+        stage.event(output(LiveOutput::Input(None)));
+        assert!(!stage.live().concat().contains("waits for input"));
+    }
+    assert_eq!(stage.finished(), [""; 0]);
 }
 
 #[test]
