@@ -76,5 +76,7 @@ pub use tone::{Tone, TonedLine};
 pub use user::{Begin, DescribeFailure, Opening, PageRead, ReadPage, TerminalUser, UserOptions};
 pub use view::{QuestionView, ShowQuestion, TerminalView};
 pub use vim::{Vim, VimMode};
-pub use work::{Preparation, Prepare, StopResult, Submission, WorkKind, Workload, is_command};
+pub use work::{
+    Preparation, Prepare, StopResult, Submission, WorkKind, Workload, is_command, is_prompt,
+};
 pub use wrap::{WordWrap, rows_of};

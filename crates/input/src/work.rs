@@ -168,6 +168,18 @@ impl<'a> Workload<'a> {
         std::mem::take(&mut self.queue).into()
     }
 
+    /// Removes the command at the end of the queue, or the prompts behind its last command, which
+    /// it returns as one.
+    pub fn take_last_queued(&mut self) -> Option<String> {
+        let last = self.queue.pop_back()?;
+        if !is_prompt(&last) {
+            return Some(last);
+        }
+        let start = self.queue.iter().rposition(|line| !is_prompt(line)).map_or(0, |at| at + 1);
+        let prompts: Vec<String> = self.queue.drain(start..).chain([last]).collect();
+        Some(prompts.join("\n\n"))
+    }
+
     /// Takes a line of the user.
     pub fn submit(&mut self, line: String) -> Submission {
         let waiting: usize = self.queue.iter().map(String::len).sum();
@@ -309,7 +321,7 @@ impl<'a> Workload<'a> {
 }
 
 /// Returns true for a line that goes to the model.
-fn is_prompt(line: &str) -> bool {
+pub fn is_prompt(line: &str) -> bool {
     !is_command(line) && !line.starts_with('!')
 }
 

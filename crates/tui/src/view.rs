@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use pollux_input::{
     CommandInput, ConversationEnd, EditProposal, KeyProtocol, KeySignal, Opening, StopResult,
-    Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload,
+    Submission, TerminalView, TypedBytes, Unsent, WindowSize, WorkKind, Workload, is_prompt,
 };
+use pollux_protocol::plain_text::one_line;
 use pollux_protocol::{
     ApprovalMode, BackgroundCommand, CommandSet, Live, Op, Question, QuestionId, SessionsError,
 };
@@ -299,16 +300,30 @@ impl<'a> View<'a> {
         true
     }
 
+    /// Empties the queue. Its prompts go back to the input; commands between them would be sent as
+    /// a part of the prompt, so that only a single one takes their place.
     fn take_back(&mut self) {
         self.chosen = None;
         let queued = self.workload.take_queue();
-        if !queued.is_empty() {
-            self.composer.put_before(&queued.join("\n\n"));
+        let (prompts, mut commands): (Vec<_>, Vec<_>) =
+            queued.into_iter().partition(|line| is_prompt(line));
+        if !prompts.is_empty() {
+            self.composer.put_before(&prompts.join("\n\n"));
+        } else if commands.len() == 1
+            && self.composer.is_empty()
+            && let Some(command) = commands.pop()
+        {
+            self.composer.replace(command);
         } else if !self.story.has_answer
             && self.composer.is_empty()
             && let Some(prompt) = self.prompt.take()
         {
             self.composer.replace(prompt);
+        }
+        if !commands.is_empty() {
+            let commands: Vec<String> = commands.iter().map(|line| one_line(line)).collect();
+            let text = format!("Not run: {}", commands.join(" \u{b7} "));
+            self.story.notice(Look::Dim, &text);
         }
     }
 

@@ -151,9 +151,8 @@ impl View<'_> {
             }
             KeyPress::Escape => return self.escape(earlier),
             KeyPress::Up if self.composer.is_empty() => {
-                let queued = self.workload.take_queue();
-                if !queued.is_empty() {
-                    return self.composer.put_before(&queued.join("\n\n"));
+                if let Some(queued) = self.workload.take_last_queued() {
+                    return self.composer.put_before(&queued);
                 }
             }
             _ => {}

@@ -400,6 +400,42 @@ fn messages_wait_and_come_back() {
     assert_eq!(agent.asked(), ["prompt two\n\nthree"]);
 }
 
+#[tokio::test]
+async fn queued_commands_do_not_become_a_part_of_a_prompt() {
+    let agent = Agent::default();
+    let queued = |lines: &[&str]| {
+        let mut stage = Stage::new(&agent, 80, 24);
+        for line in ["go"].iter().chain(lines) {
+            stage.view.submit((*line).to_owned(), line);
+        }
+        stage.event(Event::Text("x".to_owned()));
+        stage
+    };
+    for (lines, taken, left) in [
+        (&["one", "/compress", "two", "three"][..], "two\n\nthree", &["one", "/compress"][..]),
+        (&["one", "!ls"], "!ls", &["one"]),
+        (&["one", "two"], "one\n\ntwo", &[]),
+    ] {
+        let mut stage = queued(lines);
+        stage.keys(&["\x1b[A"]);
+        assert_eq!(stage.view.composer.text(), taken);
+        assert_eq!(stage.view.workload.queue().collect::<Vec<_>>(), left);
+    }
+    for (lines, input, note) in [
+        (&["one", "/compress", "!ls", "two"][..], "one\n\ntwo", Some("Not run: /compress · !ls")),
+        (&["/compress"], "/compress", None),
+        (&["!ls", "/compress"], "", Some("Not run: !ls · /compress")),
+    ] {
+        let mut stage = queued(lines);
+        stage.finished();
+        stage.keys(&["\x1b"]);
+        assert_eq!(stage.view.composer.text(), input);
+        assert_eq!(stage.view.workload.queue().count(), 0);
+        let said = stage.finished().into_iter().find(|row| row.starts_with("Not run"));
+        assert_eq!(said.as_deref(), note);
+    }
+}
+
 #[test]
 fn escape_stops_the_work_and_gives_the_text_back() {
     let agent = Agent::default();
