@@ -147,8 +147,7 @@ impl<'a> View<'a> {
     /// Starts a conversation with its greeting.
     pub(crate) fn begin(opening: Opening<'a>) -> Self {
         let now = Instant::now();
-        let (facts, options) = (opening.facts, opening.options);
-        let size = size_of(opening.size);
+        let (facts, options, size) = (opening.facts, opening.options, size_of(opening.size));
         let settings = (opening.settings)();
         let story = first_rows(&opening, UiSettings::read(&settings), size.0 - 1, now);
         let narrowing = if options.cuts_rows { Narrowing::Cuts } else { Narrowing::Folds };
@@ -446,7 +445,8 @@ impl TerminalView for View<'_> {
         let panel = self.panel.is_some().then(|| now + SECOND);
         let colours = self.story.colours_end();
         let draft = self.keyboard.draft_end.filter(|_| self.command_input.is_asked());
-        let times = [self.frames.due(now), toast, status, panel, colours, draft];
+        let list = self.listing.again();
+        let times = [self.frames.due(now), toast, status, panel, colours, draft, list];
         times.into_iter().flatten().min()
     }
 
@@ -454,6 +454,7 @@ impl TerminalView for View<'_> {
         let now = Instant::now();
         self.toast.take_if(|toast| toast.end() <= now);
         self.keyboard.draft_end.take_if(|end| *end <= now);
+        self.follow_list(now);
         self.frames.change();
     }
 }

@@ -81,9 +81,12 @@ fn a_setting_is_found_and_changed() {
     talk.wait(" 12  (user)");
     talk.terminal.send_key(Key::Ctrl('l'));
     talk.wait(" -1\n");
+    let file = talk.stage.home.gemini().join("settings.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"vimMode\": true") && !text.contains("maxSessionTurns"), "{text}");
+    // Another program changes it.
+    std::fs::write(&file, text.replacen('{', "{\"model\": {\"maxSessionTurns\": 34},", 1)).unwrap();
+    talk.wait(" 34  (user)");
     talk.terminal.send_key(Key::Escape);
     talk.wait("[INSERT]");
-    let file = talk.stage.home.gemini().join("settings.json");
-    let text = std::fs::read_to_string(file).unwrap();
-    assert!(text.contains("\"vimMode\": true") && !text.contains("maxSessionTurns"), "{text}");
 }

@@ -1,5 +1,7 @@
 //! Lists in place of the input, whose entries are read while they are on the screen.
 
+use std::time::{Duration, Instant};
+
 use pollux_input::{ListAnswer, ListRead, ReadList};
 use pollux_protocol::Event;
 
@@ -8,6 +10,10 @@ use crate::picker::{
     HelpPicker, ModelPicker, Picker, ServersPicker, SessionPicker, SettingsPicker,
 };
 
+/// Interval between two readings of the settings while their list is open: other programs change
+/// them too.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// The access to what lists show.
 pub(super) struct Listing<'a> {
     read: ReadList<'a>,
@@ -15,16 +21,23 @@ pub(super) struct Listing<'a> {
     session: String,
     /// Answer that is awaited.
     reading: Option<ListRead<'a>>,
+    /// Time at which the entries of the open list are read again.
+    again: Option<Instant>,
 }
 
 impl<'a> Listing<'a> {
     pub(super) fn new(read: ReadList<'a>, session: &str) -> Self {
-        Self { read, session: session.to_owned(), reading: None }
+        Self { read, session: session.to_owned(), reading: None, again: None }
     }
 
     /// Returns the answer that is awaited.
     pub(super) fn reading(&mut self) -> Option<&mut ListRead<'a>> {
         self.reading.as_mut()
+    }
+
+    /// Returns the time at which the entries of the open list are read again.
+    pub(super) fn again(&self) -> Option<Instant> {
+        self.again
     }
 }
 
@@ -53,7 +66,7 @@ impl View<'_> {
     }
 
     fn show_list(&mut self, picker: Picker) {
-        self.listing.reading = None;
+        (self.listing.reading, self.listing.again) = (None, None);
         self.picker = Some(picker);
         self.read_list();
     }
@@ -64,7 +77,19 @@ impl View<'_> {
         if let Some(picker) = &mut self.picker {
             picker.take(answer);
         }
+        let is_followed = matches!(self.picker, Some(Picker::Settings(_)));
+        self.listing.again = is_followed.then(|| Instant::now() + AGAIN);
         self.read_list();
+    }
+
+    /// Reads the entries of the open list again if it is time to.
+    pub(super) fn follow_list(&mut self, now: Instant) {
+        if self.listing.again.take_if(|again| *again <= now).is_some()
+            && let Some(picker) = &mut self.picker
+        {
+            picker.changed();
+            self.read_list();
+        }
     }
 
     /// Reads the open list again if an event may have changed its entries.
@@ -86,7 +111,7 @@ impl View<'_> {
     pub(super) fn read_list(&mut self) {
         let listing = &mut self.listing;
         match &mut self.picker {
-            None => listing.reading = None,
+            None => (listing.reading, listing.again) = (None, None),
             Some(picker) if listing.reading.is_none() => {
                 listing.reading = picker.wanted().map(|request| (listing.read)(request));
             }
