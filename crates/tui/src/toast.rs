@@ -19,6 +19,8 @@ pub(crate) enum Armed {
     EndOfInput,
     /// Esc clears the prompt.
     Escape,
+    /// Esc in an empty input goes back to an earlier prompt.
+    Rewind,
 }
 
 /// A message.
@@ -51,6 +53,7 @@ impl Toast {
             Armed::Interrupt => ("Press Ctrl+C again to exit.", SHOWN),
             Armed::EndOfInput => ("Press Ctrl+D again to exit.", SHOWN),
             Armed::Escape => ("Press Esc again to clear prompt.", ESCAPE),
+            Armed::Rewind => ("Press Esc again to rewind.", ESCAPE),
         };
         Self { text: text.into(), armed: Some(key), has_warned: false, end: Instant::now() + time }
     }

@@ -21,6 +21,8 @@ const REPORT: Duration = Duration::from_secs(1);
 /// Time after a character in which the Enter key is a line end of pasted text, not the end of the
 /// prompt (the rule of Gemini CLI).
 const FAST_RETURN: Duration = Duration::from_millis(30);
+/// Command that Esc runs in an empty input when it is pressed twice.
+const REWIND: &str = "/rewind";
 
 impl View<'_> {
     /// Handles bytes that were typed or pasted.
@@ -197,15 +199,20 @@ impl View<'_> {
             && self.composer.vim_mode() != Some(VimMode::Normal)
     }
 
-    /// Handles the Esc key: stops the work, otherwise clears the prompt when it is pressed twice.
+    /// Handles the Esc key: stops the work, otherwise, when it is pressed twice, clears the prompt
+    /// or goes back to an earlier one.
     fn escape(&mut self, earlier: Option<&Toast>) {
-        if self.stop() || self.composer.is_empty() {
+        let is_empty = self.composer.is_empty();
+        if self.stop() || is_empty && !self.workload.is_idle() {
             return;
         }
-        if earlier.is_some_and(|toast| toast.arms(Armed::Escape)) {
-            self.composer.clear();
+        let armed = if is_empty { Armed::Rewind } else { Armed::Escape };
+        if earlier.is_none_or(|toast| !toast.arms(armed)) {
+            self.toast = Some(Toast::arm(armed));
+        } else if is_empty {
+            self.take_line(REWIND.to_owned(), REWIND);
         } else {
-            self.toast = Some(Toast::arm(Armed::Escape));
+            self.composer.clear();
         }
     }
 

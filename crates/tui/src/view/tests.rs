@@ -458,6 +458,24 @@ fn escape_stops_the_work_and_gives_the_text_back() {
 }
 
 #[test]
+fn escape_twice_clears_the_prompt_or_goes_back_to_an_earlier_one() {
+    let agent = Agent::default();
+    let mut stage = Stage::new(&agent, 80, 24);
+    stage.keys(&["text", "\x1b"]);
+    assert_eq!(stage.live()[1], "Press Esc again to clear prompt.");
+    stage.keys(&["\x1b"]);
+    assert!(stage.view.composer.is_empty() && stage.view.toast.is_none());
+    stage.keys(&["\x1b"]);
+    assert_eq!(stage.live()[1], "Press Esc again to rewind.");
+    assert_eq!(agent.asked(), [""; 0]);
+    stage.keys(&["\x1b"]);
+    assert_eq!(agent.asked(), ["/rewind "]);
+    // While work is being stopped, Esc does nothing.
+    stage.keys(&["\x1b", "\x1b", "\x1b"]);
+    assert_eq!(agent.asked(), ["cancel"]);
+}
+
+#[test]
 fn interrupts_clear_stop_and_end() {
     let agent = Agent::default();
     let mut stage = Stage::new(&agent, 80, 24);
