@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pollux_input::Completion;
+use pollux_input::{Completion, is_command};
 use pollux_protocol::plain_text::visible;
 
 use super::Conversation;
@@ -27,6 +27,11 @@ impl Conversation<'_> {
         if let Some(text) = completion.grown(lines) {
             self.draft.replace_before(text);
         } else if lines.len() > 1 {
+            // Commands that match loosely count only if there are no others.
+            let typed = self.draft.before();
+            let begins = |line: &&String| is_command(line) && line.starts_with(typed);
+            let beginning: Vec<String> = lines.iter().filter(begins).cloned().collect();
+            let lines = if beginning.is_empty() { lines } else { &beginning[..] };
             let commands = self.workload.handle().commands().get();
             let described = |line: &String| {
                 let command = commands.get(line.strip_prefix('/')?)?;

@@ -232,19 +232,19 @@ impl CommandSet {
             .find_map(|end| self.get(&words(&line[1..end])).map(|command| (command, end)))
     }
 
-    /// Returns the completions of a partly typed line: names, whatever their case, then the other
-    /// names of commands if no name fits; after a name its subcommands and arguments.
+    /// Returns the completions of a partly typed line: names of commands, or after a name its
+    /// subcommands and arguments. A name has the typed letters in this order, whatever their case;
+    /// what is typed in full comes first, then names that begin with it, then the others. Of the
+    /// names of a command, that which fits best is returned.
     pub async fn complete(&self, line: &str) -> Vec<String> {
         let Some(start) = line.strip_prefix('/') else { return Vec::new() };
         let whole = |names: Vec<&str>| names.into_iter().map(|name| format!("/{name}")).collect();
         if !line.contains(char::is_whitespace) {
-            let named = self.iter().map(|command| command.name());
-            let named: Vec<&str> = fitting(named, start);
-            if !named.is_empty() {
-                return whole(named);
-            }
-            let others = self.iter().flat_map(|command| command.aliases().iter().copied());
-            return whole(fitting(others, start));
+            let typed = start.to_lowercase();
+            let mut named: Vec<(Fit, &str)> =
+                self.iter().filter_map(|command| self.best_name(command, &typed)).collect();
+            named.sort_by_key(|(fit, _)| *fit);
+            return whole(named.into_iter().map(|(_, name)| name).collect());
         }
         let Some((command, end)) = self.called(line) else { return Vec::new() };
         let partial = line[end..].trim_start();
@@ -257,6 +257,30 @@ impl CommandSet {
         completed.extend(arguments.map(|rest| format!("{head}{rest}")));
         completed
     }
+
+    /// Returns the name of a command that fits typed letters best; `None` if none does, or if the
+    /// command is a subcommand.
+    fn best_name<'name>(
+        &self,
+        command: &'name Arc<dyn Command>,
+        typed: &str,
+    ) -> Option<(Fit, &'name str)> {
+        let fit = |name: &str, whole, start| {
+            let name = name.to_lowercase();
+            match name.strip_prefix(typed) {
+                Some("") => Some(whole),
+                Some(_) => Some(start),
+                None => span(&name, typed).map(Fit::Letters),
+            }
+        };
+        let name = Some(command.name()).filter(|name| !name.contains(' '))?;
+        let is_own = |alias: &&&str| self.get(alias).is_some_and(|it| Arc::ptr_eq(it, command));
+        let aliases = command.aliases().iter().filter(is_own);
+        let aliases = aliases
+            .filter_map(|alias| Some((fit(alias, Fit::WholeAlias, Fit::StartOfAlias)?, *alias)));
+        let named = fit(name, Fit::Whole, Fit::Start).map(|fit| (fit, name));
+        named.into_iter().chain(aliases).min_by_key(|(fit, _)| *fit)
+    }
 }
 
 /// Returns the words of a text with one blank between them.
@@ -264,11 +288,26 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the names of one word that begin with a text, whatever the case.
-fn fitting<'name>(names: impl Iterator<Item = &'name str>, start: &str) -> Vec<&'name str> {
-    let start = start.to_lowercase();
-    let fits = |name: &&str| !name.contains(' ') && name.to_lowercase().starts_with(&start);
-    names.filter(fits).collect()
+/// Fit of a name for typed letters, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Whole,
+    WholeAlias,
+    Start,
+    StartOfAlias,
+    /// The letters are in the name; the length of the text from the first to the last of them.
+    Letters(usize),
+}
+
+/// Returns the length of the text from the first to the last of the letters, which it has in this
+/// order.
+fn span(text: &str, letters: &str) -> Option<usize> {
+    let start = text.find(letters.chars().next()?)?;
+    let mut rest = &text[start..];
+    for letter in letters.chars() {
+        rest = &rest[rest.find(letter)? + letter.len_utf8()..];
+    }
+    Some(text.len() - start - rest.len())
 }
 
 impl fmt::Debug for CommandSet {
