@@ -28,10 +28,56 @@ pub(crate) enum Scroll {
     End,
 }
 
+/// A row of the conversation. A row that is too wide for the screen is shown as several; the first
+/// of them keeps it whole for a wider screen.
+#[derive(Debug, Clone)]
+struct KeptRow {
+    shown: Row,
+    piece: Piece,
+}
+
+#[derive(Debug, Clone)]
+enum Piece {
+    /// The whole row.
+    Whole,
+    /// The first piece of this row.
+    First(Row),
+    /// A further piece.
+    Further,
+}
+
+impl KeptRow {
+    /// Returns the rows that show a row in this number of cells.
+    fn broken(row: Row, cells: usize) -> Vec<Self> {
+        if row.width() <= cells {
+            return vec![Self { shown: row, piece: Piece::Whole }];
+        }
+        let text = row.text();
+        let indent = text.len() - text.trim_start_matches(' ').len();
+        let room = Room::new(cells).hanging(indent);
+        let mut whole = Some(row.clone());
+        let pieces = fold(&row, room, Breaks::Words).into_iter();
+        let piece = |shown| {
+            let piece = whole.take().map_or(Piece::Further, Piece::First);
+            Self { shown, piece }
+        };
+        pieces.map(piece).collect()
+    }
+
+    /// Returns the row as it was added; `None` for a further piece of one.
+    fn into_whole(self) -> Option<Row> {
+        match self.piece {
+            Piece::Whole => Some(self.shown),
+            Piece::First(row) => Some(row),
+            Piece::Further => None,
+        }
+    }
+}
+
 /// Finished rows of the conversation, and the part of them that is on the screen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrollback {
-    rows: VecDeque<Row>,
+    rows: VecDeque<KeptRow>,
     /// True if the first rows were dropped.
     is_cut: bool,
     /// Number of rows below those on the screen, the rows in progress included.
@@ -47,7 +93,8 @@ pub(crate) struct Scrollback {
 impl Scrollback {
     /// Adds finished rows.
     pub(crate) fn push(&mut self, rows: Vec<Row>) {
-        self.rows.extend(rows);
+        // The rows are made for the width of the screen.
+        self.rows.extend(rows.into_iter().map(|shown| KeptRow { shown, piece: Piece::Whole }));
         let dropped = self.rows.len().saturating_sub(MOST);
         if dropped > 0 {
             self.rows.drain(..dropped);
@@ -57,20 +104,11 @@ impl Scrollback {
         }
     }
 
-    /// Breaks the rows that are wider than this number of cells.
+    /// Breaks the rows that are wider than this number of cells, between words.
     pub(crate) fn resize(&mut self, cells: usize) {
-        let rows = std::mem::take(&mut self.rows);
+        let rows = std::mem::take(&mut self.rows).into_iter().filter_map(KeptRow::into_whole);
+        self.rows = rows.flat_map(|row| KeptRow::broken(row, cells)).collect();
         self.cleared = 0;
-        self.rows = rows
-            .into_iter()
-            .flat_map(|row| {
-                if row.width() <= cells {
-                    vec![row]
-                } else {
-                    fold(&row, Room::new(cells), Breaks::Anywhere)
-                }
-            })
-            .collect();
     }
 
     /// Moves everything above the live rows out of the screen, until the user goes back to it.
@@ -121,7 +159,8 @@ impl Scrollback {
         let first = if self.below > 0 { 0 } else { self.cleared.min(self.rows.len()) };
         let start = end.saturating_sub(shown).max(first);
         let (finished, progress) = (self.rows.len(), live.into_iter());
-        let kept = self.rows.range(start.min(finished)..end.min(finished)).cloned();
+        let kept = self.rows.range(start.min(finished)..end.min(finished));
+        let kept = kept.map(|row| row.shown.clone());
         let progress = progress.skip(start.saturating_sub(finished));
         let mut rows: Vec<Row> = kept.chain(progress).take(end - start).collect();
         if self.below > 0 && self.room > 0 {
@@ -138,8 +177,8 @@ impl Scrollback {
         let dropped = self.rows.len().saturating_sub(LEFT);
         let is_cut = self.is_cut || dropped > 0;
         let note = is_cut.then(|| Row::new(Look::Dim, EARLIER));
-        let rows = std::mem::take(&mut self.rows);
-        note.into_iter().chain(rows.into_iter().skip(dropped)).collect()
+        let rows = std::mem::take(&mut self.rows).into_iter().skip(dropped);
+        note.into_iter().chain(rows.map(|row| row.shown)).collect()
     }
 }
 
@@ -235,6 +274,24 @@ mod tests {
             shown(&mut scrollback, Vec::new()).0,
             "row 16|row 17|row 18|row 19|1 below|input|state"
         );
+    }
+
+    #[test]
+    fn a_row_is_whole_again_on_a_wider_screen() {
+        let mut scrollback = Scrollback::default();
+        scrollback.push(vec![Row::plain("  one two three"), Row::plain("four")]);
+        for (cells, expected) in [
+            (11, "  one two|  three|four"),
+            (7, "  one|  two|  three|four"),
+            (15, "  one two three|four"),
+        ] {
+            scrollback.resize(cells);
+            let frame = scrollback.frame(Vec::new(), below(), (cells, 20));
+            let rows: Vec<String> = frame.rows.iter().map(Row::text).collect();
+            assert_eq!(rows.join("|"), format!("{expected}|input|state"));
+        }
+        scrollback.resize(7);
+        assert_eq!(scrollback.take_end().len(), 4);
     }
 
     #[test]
