@@ -65,12 +65,14 @@ fn entry(
     let mut add = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
     if wanted.transport == STDIO {
         add("command", json!(wanted.target));
-        add("args", json!(wanted.arguments));
+        let arguments = wanted.arguments.iter();
+        let arguments = arguments.map(|text| saved("An argument", text, environment, notes));
+        add("args", arguments.collect());
         if !wanted.env.is_empty() {
             add("env", referring(&wanted.env, environment, notes));
         }
     } else {
-        add("url", json!(wanted.target));
+        add("url", Value::String(saved("The address", &wanted.target, environment, notes)));
         add("type", json!(wanted.transport));
         if !wanted.header.is_empty() {
             add("headers", referring(&wanted.header, environment, notes));
@@ -105,20 +107,23 @@ fn entry(
 /// Returns an object in which references stand for secrets of the environment.
 fn referring(pairs: &[Pair], environment: &Environment, notes: &mut Vec<String>) -> Value {
     let referring = |(name, value): &Pair| {
-        let saved = match reference::to_secret(name, value, environment) {
-            Some(found) => {
-                notes.push(format!(
-                    "{} is saved as a reference to ${}, whose value it has, so that the file contains no secret.",
-                    visible(name),
-                    found.variable
-                ));
-                found.text
-            }
-            None => value.clone(),
-        };
-        (name.clone(), Value::String(saved))
+        (name.clone(), Value::String(saved(name, value, environment, notes)))
     };
     Value::Object(pairs.iter().map(referring).collect())
+}
+
+/// Returns a text in which references stand for secrets of the environment. `name` says what it is.
+fn saved(name: &str, text: &str, environment: &Environment, notes: &mut Vec<String>) -> String {
+    let Some(found) = reference::to_secrets(name, text, environment) else {
+        return text.to_owned();
+    };
+    for variable in found.variables {
+        notes.push(format!(
+            "{} is saved with a reference to ${variable}, whose value it has, so that the file contains no secret.",
+            visible(name)
+        ));
+    }
+    found.text
 }
 
 /// Returns remarks about arguments that this transport does not use.

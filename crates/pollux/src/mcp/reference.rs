@@ -2,54 +2,64 @@
 //!
 //! A shell replaces an unquoted `$NAME` before this program sees it.
 
+use std::cmp::Reverse;
+
 use pollux_config::Environment;
 use pollux_shell::{Redaction, redact};
 
 /// Minimum length of a value that is replaced. Shorter values may be equal by chance.
 const SHORTEST: usize = 8;
 
-/// Value with a reference.
+/// Text with references.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Referring {
     /// The text to save.
     pub(super) text: String,
-    /// The variable.
-    pub(super) variable: String,
+    /// The variables, each once.
+    pub(super) variables: Vec<String>,
 }
 
-/// Returns the value with a reference if it, or the part after its first word, is the value of a
-/// variable that is a secret. A variable with the name `preferred` comes first.
-pub(super) fn to_secret(
+/// Returns the text with references in place of the values of variables that are secrets; `None` if
+/// it has none. Of several variables with one value, that with the name `preferred` comes first.
+pub(super) fn to_secrets(
     preferred: &str,
-    value: &str,
+    text: &str,
     environment: &Environment,
 ) -> Option<Referring> {
-    let after_scheme = value.split_once(' ').map(|(scheme, rest)| (format!("{scheme} "), rest));
-    [Some((String::new(), value)), after_scheme].into_iter().flatten().find_map(
-        |(start, secret)| {
-            let variable = variable_with(preferred, secret, environment)?;
-            Some(Referring { text: format!("{start}${variable}"), variable: variable.to_owned() })
-        },
-    )
+    let is_possible = |(name, value): &(&str, &str)| {
+        value.len() >= SHORTEST && can_be_referred_to(name) && is_secret(name, value)
+    };
+    let mut secrets: Vec<(&str, &str)> = environment.iter().filter(is_possible).collect();
+    // A longer value may contain a shorter one.
+    secrets.sort_by_key(|(name, value)| (Reverse(value.len()), *name != preferred, *name));
+    let (mut text, mut variables) = (text.to_owned(), Vec::new());
+    for (name, value) in secrets {
+        if let Some(referring) = referring(&text, value, name) {
+            text = referring;
+            variables.push(name.to_owned());
+        }
+    }
+    (!variables.is_empty()).then_some(Referring { text, variables })
 }
 
-fn variable_with<'e>(
-    preferred: &str,
-    secret: &str,
-    environment: &'e Environment,
-) -> Option<&'e str> {
-    if secret.len() < SHORTEST {
-        return None;
+/// Replaces a value in a text, except within longer words. Returns `None` if it is not there.
+fn referring(text: &str, value: &str, name: &str) -> Option<String> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    let (mut referring, mut rest) = (String::new(), text);
+    let mut is_there = false;
+    while let Some((before, after)) = rest.split_once(value) {
+        referring.push_str(before);
+        let is_part = referring.ends_with(is_word) || after.starts_with(is_word);
+        match (is_part, after) {
+            (true, _) => referring.push_str(value),
+            (false, "") => referring.extend(["$", name]),
+            (false, _) => referring.extend(["${", name, "}"]),
+        }
+        is_there |= !is_part;
+        rest = after;
     }
-    let mut names: Vec<&str> = environment
-        .iter()
-        .filter(|(name, value)| {
-            *value == secret && can_be_referred_to(name) && is_secret(name, value)
-        })
-        .map(|(name, _)| name)
-        .collect();
-    names.sort_by_key(|name| (*name != preferred, *name));
-    names.first().copied()
+    referring.push_str(rest);
+    is_there.then_some(referring)
 }
 
 fn can_be_referred_to(name: &str) -> bool {
@@ -85,13 +95,16 @@ mod tests {
             ("Authorization", "Bearer ghp-0123456789", Some("Bearer $COPY_OF_KEY")),
             ("Authorization", "Bearer ghp-01234567890", None),
             ("A", "xghp-0123456789", None),
+            ("DSN", "db://u:ghp-0123456789@h", Some("db://u:${COPY_OF_KEY}@h")),
+            ("A", "https://h/?k=ghp-0123456789", Some("https://h/?k=$COPY_OF_KEY")),
+            ("A", "ghp-0123456789,ghp-0123456789", Some("${COPY_OF_KEY},$COPY_OF_KEY")),
             ("A", "$GITHUB_TOKEN", None),
             ("A", "/home/someone", None),
             ("A", "1234", None),
             ("A", "unusable-name", None),
             ("A", "", None),
         ] {
-            let found = to_secret(name, value, &environment).map(|found| found.text);
+            let found = to_secrets(name, value, &environment).map(|found| found.text);
             assert_eq!(found.as_deref(), expected, "{name} {value}");
         }
     }

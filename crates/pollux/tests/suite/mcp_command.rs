@@ -113,10 +113,11 @@ fn secrets_of_the_environment_are_saved_as_references() {
         run.env("MY_TOKEN", secret).run()
     };
     let run = add(&["one", "cmd", "-e", &format!("KEY={secret}"), "-e", "RAW=$MY_TOKEN"]);
-    let note = "KEY is saved as a reference to $MY_TOKEN, whose value it has, so that the file contains no secret.\n";
+    let note = "KEY is saved with a reference to $MY_TOKEN, whose value it has, so that the file contains no secret.\n";
     assert_eq!(run.stderr_text(), note);
     let header = format!("Authorization: Bearer {secret}");
-    add(&["-t", "http", "-H", &header, "-H", "X: ${MY_TOKEN}", "two", "http://h"]).assert_code(0);
+    let address = format!("http://h/?k={secret}");
+    add(&["-t", "http", "-H", &header, "-H", "X: ${MY_TOKEN}", "two", &address]).assert_code(0);
     let file = stage.home.gemini().join("settings.json");
     let text = fs::read_to_string(&file).unwrap();
     assert!(!text.contains(secret), "{text}");
