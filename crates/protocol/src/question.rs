@@ -224,7 +224,7 @@ pub enum QuestionOutcome {
 pub enum Modification {
     /// Complete new content of the file.
     NewContent(String),
-    /// One answer for each question of the model, in order.
+    /// One answer for each question of the model, in order. An empty one is no answer.
     Answers(Vec<String>),
     /// Changes that the user requires before an approval.
     Feedback(String),

@@ -179,15 +179,21 @@ impl Invocation for AskUser {
             return ToolOutput::quiet(text)
                 .display(Display::Text("User dismissed dialog".to_owned()));
         };
-        let numbered = answers.iter().take(questions.len()).enumerate();
-        let reported: Map<String, Value> = numbered
+        // An empty answer is none: the user may leave out one of several questions.
+        let given = answers.iter().take(questions.len()).enumerate();
+        let given = given.filter(|(_, answer)| !answer.trim().is_empty());
+        let reported: Map<String, Value> = given
             .clone()
             .map(|(index, answer)| (index.to_string(), answer.as_str().into()))
             .collect();
-        let lines: Vec<String> = numbered
-            .map(|(index, answer)| format!("{}: {answer}", questions[index].header))
-            .collect();
+        let lines: Vec<String> =
+            given.map(|(index, answer)| format!("{}: {answer}", questions[index].header)).collect();
+        let display = if lines.is_empty() {
+            "User submitted without answering questions.".to_owned()
+        } else {
+            format!("User answered:\n{}", lines.join("\n"))
+        };
         ToolOutput::quiet(json!({ "answers": reported }).to_string())
-            .display(Display::Text(format!("User answered:\n{}", lines.join("\n"))))
+            .display(Display::Text(display))
     }
 }

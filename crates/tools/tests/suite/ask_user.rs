@@ -21,6 +21,13 @@ async fn answers_reach_the_model() {
     let answered = Value::Object(invocation.modify(&answers).unwrap());
     let output = session.call("ask_user", answered).await;
     assert_eq!(text(&output), r#"{"answers":{"0":"b","1":"because"}}"#);
+    for (given, expected) in
+        [(["", "because"], r#"{"answers":{"1":"because"}}"#), (["", ""], r#"{"answers":{}}"#)]
+    {
+        let answers = Modification::Answers(given.map(str::to_owned).to_vec());
+        let answered = Value::Object(invocation.modify(&answers).unwrap());
+        assert_eq!(text(&session.call("ask_user", answered).await), expected);
+    }
     let dismissed = session.ok("ask_user", args).await;
     assert_eq!(dismissed, "User dismissed ask_user dialog without answering.");
 }
