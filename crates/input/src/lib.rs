@@ -68,7 +68,7 @@ pub use question::{QuestionSheet, SheetDecision, SheetExtent, is_about_call, is_
 pub use resumed::{LastMessages, resumed_lines, resumed_state_lines};
 pub use rows::{CONTINUED_LABEL, InputRows, RowLabels, text_width};
 pub use shortcuts::{ShortcutsCommand, listed_keys};
-pub use survey::{Survey, SurveyStep};
+pub use survey::{Survey, SurveyAnswer, SurveyItem, SurveyStep};
 pub use terminal::{TypedBytes, WindowSize, columns, restore as restore_terminal};
 pub use terminal_kind::{ColourDepth, Multiplexer, TerminalKind};
 pub use theme_file::{is_theme_file, read_theme_file};

@@ -4,6 +4,13 @@ use pollux_protocol::plain_text::visible;
 use pollux_protocol::{FieldKind, Form, FormField, Modification, SurveyKind, SurveyQuestion};
 use serde_json::Value;
 
+mod items;
+
+pub use items::{SurveyAnswer, SurveyItem};
+
+/// Hint for a question without an answer.
+const NO_ANSWER: &str = "Type an answer and press Enter; Esc declines.";
+
 /// Questions of one call or fields of one form, and the answers so far.
 #[derive(Debug)]
 pub struct Survey {
@@ -104,7 +111,7 @@ impl Survey {
 
     /// Returns the step for several lines at once, which answer no question.
     pub fn one_line_expected() -> SurveyStep {
-        SurveyStep::Again("Type an answer and press Enter; Esc declines.".to_owned())
+        SurveyStep::Again(NO_ANSWER.to_owned())
     }
 
     /// Takes a line as the answer to the current question.
