@@ -21,6 +21,9 @@ pub struct EditProposal {
     pub name: String,
     /// Whole text.
     pub text: String,
+    /// Path of the file with the text, which the editor changes in place; `None` for a text that is
+    /// in no file.
+    pub file: Option<PathBuf>,
 }
 
 /// Place in a file.
@@ -51,6 +54,9 @@ impl Workbench {
     /// # Errors
     /// Message for the user.
     pub async fn edit(&self, proposal: &EditProposal) -> Result<Option<String>, String> {
+        if let Some(file) = &proposal.file {
+            return self.change(file, proposal).await;
+        }
         let folder = self.folder.join(uuid::Uuid::new_v4().simple().to_string());
         let path = folder.join(&proposal.name);
         let text = proposal.text.as_bytes();
@@ -134,7 +140,8 @@ mod tests {
     #[tokio::test]
     async fn what_the_editor_leaves_comes_back() {
         let disk = tempfile::tempdir().unwrap();
-        let proposal = EditProposal { name: "it's a.txt".to_owned(), text: "one\r\n".to_owned() };
+        let (name, text) = ("it's a.txt".to_owned(), "one\r\n".to_owned());
+        let proposal = EditProposal { name, text, file: None };
         let edit = |script| {
             let bench = Workbench::new(Arc::new(Scripted(script)), disk.path().to_owned());
             let proposal = &proposal;
@@ -147,5 +154,23 @@ mod tests {
         let remove = |file: &Path| std::fs::remove_file(file).map_err(|error| error.to_string());
         assert!(edit(remove).await.is_err());
         assert_eq!(std::fs::read_dir(disk.path()).unwrap().count(), 0);
+    }
+    #[tokio::test]
+    async fn a_file_is_changed_in_place() {
+        let disk = tempfile::tempdir().unwrap();
+        let file = disk.path().join("plan.md");
+        std::fs::write(&file, "one\n").unwrap();
+        let (name, text) = ("plan.md".to_owned(), "one\n".to_owned());
+        let proposal = EditProposal { name, text, file: Some(file.clone()) };
+        let change = |file: &Path| std::fs::write(file, "two\n").map_err(|error| error.to_string());
+        for (script, expected) in [
+            ((|_| Ok(())) as fn(&Path) -> Result<(), String>, None),
+            (change, Some("two\n".to_owned())),
+        ] {
+            let bench = Workbench::new(Arc::new(Scripted(script)), disk.path().join("edits"));
+            assert_eq!(bench.edit(&proposal).await, Ok(expected));
+        }
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "two\n");
+        assert!(!disk.path().join("edits").exists());
     }
 }

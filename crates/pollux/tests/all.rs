@@ -93,6 +93,7 @@ mod suite {
     mod screen_links;
     mod screen_lists;
     mod screen_pasting;
+    mod screen_questions;
     mod screens;
     mod sessions;
     mod shell;

@@ -4,11 +4,11 @@
 //! is higher than the screen is shown in parts; until the last part was shown, only Esc answers it.
 //! Keys that were pressed before the question was on the screen never answer it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use pollux_input::{
-    EditOutcome, KeyPress, LineEditor, QuestionSheet, SheetExtent, Survey, SurveyStep, TonedLine,
+    EditProposal, HAS_EDITOR, KeyPress, QuestionSheet, SheetExtent, Survey, Tone, TonedLine,
     is_words,
 };
 use pollux_protocol::plain_text::visible;
@@ -19,12 +19,22 @@ use pollux_protocol::{
 
 use crate::diff::Change;
 use crate::fold::{Breaks, Room, cut_to, fold};
+use crate::markdown::MarkupMarks;
 use crate::row::{Look, Row};
 use crate::surface::Frame;
+use crate::view::FAST_RETURN;
 
 mod consents;
+mod number;
+mod options;
+mod plan;
+mod steps;
 
 use consents::Consents;
+use number::TypedNumber;
+use options::OptionRows;
+use plan::{PlanAnswer, PlanReview};
+use steps::{Steps, StepsOutcome};
 
 /// Time without keys after which a question can be answered that appeared while the user typed.
 pub(crate) const PAUSE: Duration = Duration::from_millis(500);
@@ -33,6 +43,8 @@ const TYPING: Duration = Duration::from_secs(1);
 
 /// Index of the choice that refuses an item of a project.
 const REFUSAL: usize = 1;
+/// Title of questions of the model, as in Gemini CLI.
+const QUESTIONS: &str = "Answer Questions";
 /// Mark of a question, before its first row.
 const MARK: &str = "! ";
 /// Hint at the choice that the Esc key makes, as in Gemini CLI.
@@ -45,20 +57,18 @@ pub(crate) struct Dialog {
     subject: Vec<TonedLine>,
     /// Change of a file, which is shown below the first line.
     change: Change,
-    /// Questions of the model, or fields of a form.
-    survey: Option<Survey>,
+    body: Body,
     /// Decisions about the items of a project.
     consents: Option<Consents>,
     choices: Vec<QuestionChoice>,
-    /// Typed answer.
-    answer: LineEditor,
     /// Message about an answer that was not accepted.
     remark: Option<String>,
     selected: usize,
-    /// Number that is typed, of a choice with more than one digit.
-    number: Option<usize>,
+    number: TypedNumber,
     /// First row on the screen.
     top: usize,
+    /// True after a key that shows other rows than those of the choice.
+    is_scrolled: bool,
     /// Number of rows, from the first, that have been on the screen.
     seen: usize,
     /// Size for which the rows were counted.
@@ -71,6 +81,17 @@ pub(crate) struct Dialog {
     armed: Option<Instant>,
     /// True within pasted text, which is words and never a choice.
     is_pasting: bool,
+    /// Time of the last typed or pasted text, if no key followed.
+    last_text: Option<Instant>,
+}
+
+/// Form of a question.
+enum Body {
+    /// The subject with its choices.
+    Choices,
+    /// Questions of the model, or fields of a form.
+    Steps(Box<Steps>),
+    Plan(Box<PlanReview>),
 }
 
 /// Result of a key.
@@ -80,26 +101,14 @@ pub(crate) enum DialogStep {
     Open,
     /// The user has decided.
     Reply(QuestionReply),
-    /// The user wants to change the proposal, of a file with this name, in the external editor.
-    Edit {
-        /// Name of the file.
-        name: String,
-        /// Proposed text.
-        text: String,
-    },
+    /// The user wants to change the proposal in the external editor.
+    Edit(EditProposal),
 }
 
 impl Dialog {
     /// Creates a question of a project in `folder`.
     pub(crate) fn new(question: Question, folder: &Path) -> Self {
-        let survey = match &question.subject {
-            QuestionSubject::Call(Confirmation {
-                kind: ConfirmationKind::Questions(questions),
-                ..
-            }) => Some(Survey::new(questions.clone())),
-            QuestionSubject::Form(form) if !form.fields.is_empty() => Some(Survey::of_form(form)),
-            _ => None,
-        };
+        let body = Body::new(&question);
         let mut subject = QuestionSheet::new(&question, folder, SheetExtent::Whole).lines();
         subject.truncate(subject.len().saturating_sub(question.choices.len()));
         let change = match &question.subject {
@@ -112,25 +121,37 @@ impl Dialog {
         if !change.is_empty() {
             subject.retain(|line| line.is_prose);
         }
+        if subject.is_empty() {
+            subject.push(TonedLine::prose(Tone::Plain, QUESTIONS));
+        }
         Self {
             selected: question.default.unwrap_or(0),
             choices: question.choices.clone(),
             question,
             subject,
             change,
-            survey,
+            body,
             consents: None,
-            number: None,
-            answer: LineEditor::default(),
+            number: TypedNumber::default(),
             remark: None,
             top: 0,
+            is_scrolled: false,
             seen: 0,
             size: (0, 0),
             count: usize::MAX,
             shown_at: None,
             armed: None,
             is_pasting: false,
+            last_text: None,
         }
+    }
+
+    /// Shows or hides the marks of text in Markdown.
+    pub(crate) fn with_marks(mut self, marks: MarkupMarks) -> Self {
+        if let Body::Plan(plan) = &mut self.body {
+            plan.set_marks(marks);
+        }
+        self
     }
 
     /// Creates a question before a session: items of a project are decided about one by one.
@@ -185,7 +206,7 @@ impl Dialog {
         now: Instant,
         last_key: Option<Instant>,
     ) -> Frame {
-        let (rows, selected) = self.rows(cells);
+        let OptionRows { rows, cursor: (selected, column) } = self.rows(cells);
         if self.size != (cells, height) || self.count != rows.len() {
             let was_seen = self.is_seen();
             (self.size, self.count) = ((cells, height), rows.len());
@@ -198,11 +219,11 @@ impl Dialog {
         self.armed.get_or_insert(if is_typing { now + PAUSE } else { now });
         if rows.len() <= height {
             (self.top, self.seen) = (0, rows.len());
-            return self.with_cursor(rows, selected);
+            return Frame { rows, cursor: (selected, column) };
         }
         let room = height.saturating_sub(1).max(1);
         self.top = self.top.min(rows.len() - room);
-        if self.is_seen() && self.top > 0 {
+        if self.is_seen() && !self.is_scrolled {
             // The choice or the answer stays on the screen.
             self.top = self.top.clamp((selected + 1).saturating_sub(room), selected);
         }
@@ -216,38 +237,41 @@ impl Dialog {
         if height > 1 {
             part.push(Row::new(Look::Yellow, cut_to(&hint, cells)));
         }
+        let is_shown = (self.top..end).contains(&selected);
         let at = selected.saturating_sub(self.top).min(part.len() - 1);
-        self.with_cursor(part, at)
+        Frame { rows: part, cursor: (at, if is_shown { column } else { 0 }) }
     }
 
-    /// Returns a frame with the cursor in the answer, or at the selected choice.
-    fn with_cursor(&self, rows: Vec<Row>, selected: usize) -> Frame {
-        let has_answer = self.survey.is_some() || !self.answer.is_empty();
-        let column = if has_answer { rows.get(selected).map_or(0, Row::width) } else { 0 };
-        Frame { rows, cursor: (selected, column) }
-    }
-
-    /// Returns all rows, and the index of the row with the answer or the selected choice.
-    fn rows(&self, cells: usize) -> (Vec<Row>, usize) {
-        let mut rows = Vec::new();
-        if let Some(survey) = &self.survey {
-            for line in survey.text().lines() {
-                let room = Room::new(cells).hanging(line.len() - line.trim_start().len());
-                rows.extend(fold(&Row::plain(line), room, Breaks::Words));
-            }
-        } else {
-            let (title, rest) = self.subject.split_at(self.subject.len().min(1));
-            rows.extend(title.iter().flat_map(|line| subject_rows(line, cells)));
-            rows.extend(self.change.rows(cells, 2));
-            rows.extend(rest.iter().flat_map(|line| subject_rows(line, cells)));
-        }
-        if !rows.is_empty() {
+    /// Returns all rows, with the position of the cursor: the answer, or the selected choice.
+    fn rows(&mut self, cells: usize) -> OptionRows {
+        let mut shown = match &mut self.body {
+            Body::Steps(steps) => steps.rows(&self.subject, cells),
+            Body::Plan(plan) => plan.rows(&self.subject, cells),
+            Body::Choices => self.choice_rows(cells),
+        };
+        let before = shown.rows.len();
+        if let Some(first) = shown.rows.first() {
             let mut marked = Row::new(Look::Yellow, MARK);
-            for (look, text) in rows[0].pieces() {
+            for (look, text) in first.pieces() {
                 marked.push(look, text);
             }
-            rows.splice(..1, fold(&marked, Room::new(cells), Breaks::Words));
+            shown.rows.splice(..1, fold(&marked, Room::new(cells), Breaks::Words));
         }
+        shown.cursor.0 += shown.rows.len() - before;
+        if let Some(remark) = self.remark.as_ref().filter(|_| !matches!(self.body, Body::Choices)) {
+            let remark = Row::new(Look::Yellow, remark);
+            shown.rows.extend(fold(&remark, Room::new(cells), Breaks::Words));
+        }
+        shown
+    }
+
+    /// Returns the rows of a subject and its choices.
+    fn choice_rows(&self, cells: usize) -> OptionRows {
+        let mut rows = Vec::new();
+        let (title, rest) = self.subject.split_at(self.subject.len().min(1));
+        rows.extend(title.iter().flat_map(|line| subject_rows(line, cells)));
+        rows.extend(self.change.rows(cells, 2));
+        rows.extend(rest.iter().flat_map(|line| subject_rows(line, cells)));
         if let Some(remark) = &self.remark {
             rows.extend(fold(&Row::new(Look::Yellow, remark), Room::new(cells), Breaks::Words));
         }
@@ -255,36 +279,19 @@ impl Dialog {
             rows.extend(fold(&Row::new(Look::Bold, label), Room::new(cells), Breaks::Words));
         }
         let mut selected = rows.len();
-        if self.survey.is_none() {
-            for (index, choice) in self.choices.iter().enumerate() {
-                let is_selected = index == self.selected;
-                if is_selected {
-                    selected = rows.len();
-                }
-                let mark = if is_selected { "\u{25cf} " } else { "  " };
-                let look = if is_selected { Look::Cyan } else { Look::Plain };
-                let label = visible(&choice.label);
-                let hint = if choice.outcome == QuestionOutcome::Cancel { ESCAPE_HINT } else { "" };
-                let row = Row::new(look, format!("{mark}{}. {label}{hint}", index + 1));
-                rows.extend(fold(&row, Room::new(cells).hanging(5), Breaks::Words));
+        for (index, choice) in self.choices.iter().enumerate() {
+            let is_selected = index == self.selected;
+            if is_selected {
+                selected = rows.len();
             }
+            let mark = if is_selected { "\u{25cf} " } else { "  " };
+            let look = if is_selected { Look::Cyan } else { Look::Plain };
+            let label = visible(&choice.label);
+            let hint = if choice.outcome == QuestionOutcome::Cancel { ESCAPE_HINT } else { "" };
+            let row = Row::new(look, format!("{mark}{}. {label}{hint}", index + 1));
+            rows.extend(fold(&row, Room::new(cells).hanging(5), Breaks::Words));
         }
-        if let Some(label) = self.answer_label() {
-            let typed = format!("{}{}", self.answer.before(), self.answer.after());
-            let row = Row::new(Look::Cyan, label).with(Look::Plain, &typed);
-            let answer = fold(&row, Room::new(cells), Breaks::Anywhere);
-            rows.extend(answer);
-            selected = rows.len() - 1;
-        }
-        (rows, selected)
-    }
-
-    /// Returns the label of the typed answer, if there is one.
-    fn answer_label(&self) -> Option<String> {
-        match &self.survey {
-            Some(survey) => Some(survey.label()),
-            None => (!self.answer.is_empty()).then(|| "Feedback: ".to_owned()),
-        }
+        OptionRows { rows, cursor: (selected, 0) }
     }
 
     /// Applies a key that was read at this time.
@@ -312,10 +319,26 @@ impl Dialog {
             }
             return DialogStep::Open;
         }
-        if self.survey.is_some() {
-            return self.answer_survey(key);
+        self.is_scrolled = matches!(key, KeyPress::PageUp | KeyPress::PageDown);
+        if self.is_scrolled {
+            self.scroll(&key);
+            return DialogStep::Open;
         }
-        self.choose(key)
+        let key = self.without_burst(key, at);
+        match self.body {
+            Body::Steps(_) => self.press_in_steps(key),
+            Body::Plan(_) => self.press_in_plan(key),
+            Body::Choices => self.choose(&key),
+        }
+    }
+
+    /// Returns a line end in place of an Enter key that is too fast to be a key: it belongs to text
+    /// that was pasted into a terminal that does not mark it.
+    fn without_burst(&mut self, key: KeyPress, at: Instant) -> KeyPress {
+        let is_fast = self.last_text.is_some_and(|last| at.duration_since(last) <= FAST_RETURN);
+        let is_text = matches!(key, KeyPress::Text(_) | KeyPress::PasteEnd);
+        self.last_text = is_text.then_some(at);
+        if key == KeyPress::Enter && is_fast { KeyPress::Newline } else { key }
     }
 
     /// Shows another part.
@@ -331,58 +354,28 @@ impl Dialog {
         }
     }
 
-    fn choose(&mut self, key: KeyPress) -> DialogStep {
+    fn choose(&mut self, key: &KeyPress) -> DialogStep {
         let count = self.choices.len();
-        let takes_words = self.question.takes_feedback();
-        let begun = self.number.take();
+        let mut number = std::mem::take(&mut self.number);
         match key {
-            KeyPress::Text(_) if self.is_pasting && !takes_words => {}
-            KeyPress::Text(_) if self.is_pasting => drop(self.answer.press(key)),
-            KeyPress::Text(text) if self.answer.is_empty() && is_number(&text) => {
-                let digit = text.chars().next().and_then(|digit| digit.to_digit(10)).unwrap_or(0);
-                return self.take_digit(begun, digit as usize);
-            }
-            KeyPress::Text(text) if !takes_words => {
-                if let Some(index) = self.letter(&text) {
-                    return self.decide(index);
-                }
-            }
-            KeyPress::Enter if !self.answer.is_empty() => {
-                let EditOutcome::Submitted(words) = self.answer.press(KeyPress::Enter) else {
-                    return DialogStep::Open;
+            KeyPress::Text(_) if self.is_pasting => {}
+            KeyPress::Text(text) => {
+                let digit = text.parse().ok().filter(|_| text.len() == 1);
+                let Some(digit) = digit else {
+                    return self.letter(text).map_or(DialogStep::Open, |index| self.decide(index));
                 };
-                if let Some(index) = self.letter(&words) {
-                    return self.decide(index);
-                }
-                if is_words(&words) {
-                    let words = Modification::Feedback(words.trim().to_owned());
-                    return self.reply_with(words);
+                match number.take(digit, count) {
+                    Some((index, true)) => return self.decide(index),
+                    Some((index, false)) => (self.selected, self.number) = (index, number),
+                    None => {}
                 }
             }
             KeyPress::Enter if count > 0 => return self.decide(self.selected),
             KeyPress::Down if count > 0 => self.selected = (self.selected + 1) % count,
             KeyPress::Up if count > 0 => self.selected = (self.selected + count - 1) % count,
-            KeyPress::PageUp | KeyPress::PageDown => self.scroll(&key),
-            key if takes_words => drop(self.answer.press(key)),
             _ => {}
         }
         DialogStep::Open
-    }
-
-    /// Takes a digit of the number of a choice, of which some digits may be typed already. A number
-    /// that cannot be longer decides.
-    fn take_digit(&mut self, begun: Option<usize>, digit: usize) -> DialogStep {
-        let count = self.choices.len();
-        let longer = begun.map(|begun| begun * 10 + digit).filter(|number| *number <= count);
-        let number = longer.unwrap_or(digit);
-        match number.checked_sub(1).filter(|index| *index < count) {
-            Some(index) if number * 10 > count => self.decide(index),
-            Some(index) => {
-                (self.selected, self.number) = (index, Some(number));
-                DialogStep::Open
-            }
-            None => DialogStep::Open,
-        }
     }
 
     /// Returns the index of the choice that `y` or `n` stands for.
@@ -414,38 +407,40 @@ impl Dialog {
         }) = &self.question.subject
             && outcome == Some(QuestionOutcome::ModifyWithEditor)
         {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return DialogStep::Edit { name, text: proposed.clone() };
+            return edit(path, proposed, None);
         }
         self.question.choose(index).map_or(DialogStep::Open, DialogStep::Reply)
     }
 
-    fn answer_survey(&mut self, key: KeyPress) -> DialogStep {
-        let Some(survey) = &mut self.survey else { return DialogStep::Open };
-        let line = match key {
-            KeyPress::Text(text)
-                if !self.is_pasting
-                    && self.answer.is_empty()
-                    && survey.takes_one_number()
-                    && is_number(&text) =>
-            {
-                text.chars().take(1).collect()
-            }
-            key => match self.answer.press(key) {
-                EditOutcome::Submitted(line) => line,
-                _ => return DialogStep::Open,
-            },
-        };
-        self.remark = None;
-        let step = survey.answer(&line);
-        self.answer.clear();
-        match step {
-            SurveyStep::Done(answers) => return self.reply_with(answers),
-            SurveyStep::Again(remark) => self.remark = Some(remark),
-            // The next question is shown, and seen, like a new one.
-            SurveyStep::Next => (self.seen, self.top, self.count) = (0, 0, usize::MAX),
+    fn press_in_steps(&mut self, key: KeyPress) -> DialogStep {
+        let Body::Steps(steps) = &mut self.body else { return DialogStep::Open };
+        match steps.press(key, self.is_pasting) {
+            StepsOutcome::Stays => return DialogStep::Open,
+            StepsOutcome::Done(answers) => return self.reply_with(answers),
+            StepsOutcome::Moved => self.remark = None,
+            StepsOutcome::Again(hint) => self.remark = Some(hint),
         }
+        // The step is shown, and seen, like a new question.
+        (self.seen, self.top, self.count) = (0, 0, usize::MAX);
+        (self.shown_at, self.armed) = (None, None);
         DialogStep::Open
+    }
+
+    fn press_in_plan(&mut self, key: KeyPress) -> DialogStep {
+        let Body::Plan(plan) = &mut self.body else { return DialogStep::Open };
+        if key == KeyPress::ExternalEditor && HAS_EDITOR {
+            let (path, text) = plan.file();
+            return edit(path, text, Some(path.to_owned()));
+        }
+        match plan.press(key, self.is_pasting) {
+            Some(PlanAnswer::Choice(index)) => self.decide(index),
+            Some(PlanAnswer::Words(words)) => match self.letter(&words) {
+                Some(index) => self.decide(index),
+                None if is_words(&words) => self.reply_with(Modification::Feedback(words)),
+                None => DialogStep::Open,
+            },
+            None => DialogStep::Open,
+        }
     }
 
     fn reply_with(&self, modification: Modification) -> DialogStep {
@@ -454,9 +449,30 @@ impl Dialog {
     }
 }
 
-/// Returns true for digits alone. Other text that begins with a digit was not typed to choose.
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit())
+impl Body {
+    fn new(question: &Question) -> Self {
+        match &question.subject {
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Questions(questions),
+                ..
+            }) => Self::Steps(Box::new(Steps::new(Survey::new(questions.clone())))),
+            QuestionSubject::Call(Confirmation {
+                kind: ConfirmationKind::Plan { path, text },
+                ..
+            }) => Self::Plan(Box::new(PlanReview::new(question, path, text))),
+            QuestionSubject::Form(form) if !form.fields.is_empty() => {
+                Self::Steps(Box::new(Steps::new(Survey::of_form(form))))
+            }
+            _ => Self::Choices,
+        }
+    }
+}
+
+/// Returns the step that opens the text of a file in the external editor, in place if `file` is
+/// given.
+fn edit(path: &Path, text: &str, file: Option<PathBuf>) -> DialogStep {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    DialogStep::Edit(EditProposal { name, text: text.to_owned(), file })
 }
 
 /// Returns a line of the subject as rows. Code is never broken between words, which would drop

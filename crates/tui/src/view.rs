@@ -53,7 +53,7 @@ use appearance::Appearance;
 use frame::FooterFacts;
 use frames::Frames;
 use keyboard::Keyboard;
-pub(crate) use keys::ESCAPE;
+pub(crate) use keys::{ESCAPE, FAST_RETURN};
 use listing::Listing;
 use pasting::Pasting;
 use transcript::{Reading, Transcript};
@@ -330,7 +330,8 @@ impl<'a> View<'a> {
     fn ask_next(&mut self) {
         self.dialog = None;
         if let Some(question) = self.questions.pop_front() {
-            self.dialog = Some(Dialog::new(question, &self.folder));
+            let dialog = Dialog::new(question, &self.folder);
+            self.dialog = Some(dialog.with_marks(self.reading.marks));
         }
     }
 

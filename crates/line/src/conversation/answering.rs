@@ -71,7 +71,7 @@ impl Conversation<'_> {
             return self.reply(outcome);
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        self.to_edit = Some(EditProposal { name, text: proposed.clone() });
+        self.to_edit = Some(EditProposal { name, text: proposed.clone(), file: None });
         self.page.keep_row();
         self.page.line("Modify in progress: Save and close external editor to continue");
     }

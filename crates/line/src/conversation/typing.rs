@@ -78,7 +78,7 @@ impl Conversation<'_> {
             EditOutcome::ClearScreen => self.page.clear_screen(),
             EditOutcome::ExternalEditor => {
                 let name = "prompt.md".to_owned();
-                self.to_edit = Some(EditProposal { name, text: self.draft.whole() });
+                self.to_edit = Some(EditProposal { name, text: self.draft.whole(), file: None });
             }
             EditOutcome::Continued if has_one_row => self.page.keep_row(),
             EditOutcome::Line | EditOutcome::Continued => {}

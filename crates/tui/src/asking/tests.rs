@@ -135,11 +135,14 @@ fn items_are_decided_about_one_by_one() {
     let screen = stage.screen();
     assert!(screen.contains("npx files") && screen.contains("npx web"), "{screen}");
     assert!(screen.contains("Allow 1, files?\n  1. Allow\n\u{25cf} 2. Refuse\n"), "{screen}");
-    // One burst of keys answers one item.
+    // Several characters at once were not typed to choose.
     stage.keys("11");
+    assert!(stage.screen().contains("Allow 1, files?"), "{}", stage.screen());
+    // One burst of keys answers one item.
+    stage.keys("1\r");
     assert!(stage.screen().contains("Allow 2, web?"), "{}", stage.screen());
     assert_eq!(answers(&stage), None);
-    stage.keys("\r");
+    stage.keys("2");
     assert_eq!(answers(&stage), Some(vec![true, false]));
     assert_eq!(
         stage.left(),

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use pollux_protocol::{
-    CallId, ConfinementLevel, ConsentItem, DiffStat, ItemDetail, QuestionChoice, SurveyKind,
-    SurveyOption, SurveyQuestion,
+    CallId, ConfinementLevel, ConsentItem, DiffStat, ItemDetail, QuestionChoice,
 };
 use pretty_assertions::assert_eq;
 
@@ -51,6 +50,12 @@ fn command(command: &str) -> Dialog {
         folder: None,
         is_background: false,
     })
+}
+
+const PLAN: &str = "# Goal\n\nMend **it**.\n";
+
+fn plan() -> Dialog {
+    dialog(ConfirmationKind::Plan { path: "/t/a.md".into(), text: PLAN.to_owned() })
 }
 
 fn shown(dialog: &mut Dialog, size: (usize, usize), now: Instant) -> Vec<String> {
@@ -118,8 +123,8 @@ fn digits_and_arrows_with_enter_choose() {
     for (keys, expected) in table {
         assert_eq!(step(&keys).as_ref().and_then(outcome), expected, "{keys:?}");
     }
-    let edit = DialogStep::Edit { name: "a.rs".to_owned(), text: "new".to_owned() };
-    assert_eq!(step(&[text("3")]), Some(edit));
+    let proposal = EditProposal { name: "a.rs".to_owned(), text: "new".to_owned(), file: None };
+    assert_eq!(step(&[text("3")]), Some(DialogStep::Edit(proposal)));
 }
 
 #[test]
@@ -171,6 +176,25 @@ fn every_part_is_shown_in_turn() {
 }
 
 #[test]
+fn earlier_rows_can_be_read_again() {
+    let now = Instant::now();
+    let mut dialog = edit(50);
+    while !dialog.is_seen() {
+        shown(&mut dialog, (39, 10), now);
+        dialog.press(KeyPress::PageDown, now);
+    }
+    let mut seen = String::new();
+    for _ in 0..10 {
+        dialog.press(KeyPress::PageUp, now);
+        seen = shown(&mut dialog, (39, 10), now).join("\n") + &seen;
+    }
+    assert!(seen.starts_with("! Change of") && seen.contains(" + line 20\n"), "{seen}");
+    dialog.press(KeyPress::Down, now);
+    let rows = shown(&mut dialog, (39, 10), now);
+    assert!(rows.contains(&"● 2. Allow for this session".to_owned()), "{rows:?}");
+}
+
+#[test]
 fn a_new_size_shows_the_parts_again_unless_all_were_shown() {
     let now = Instant::now();
     let mut dialog = edit(30);
@@ -216,24 +240,63 @@ fn pasted_text_never_answers() {
             }
         }
     }
+    let mut dialog = plan();
+    shown(&mut dialog, (79, 24), now);
+    let pasted = [KeyPress::PasteBegin, text("1. first do this"), KeyPress::PasteEnd];
+    for key in pasted {
+        dialog.press(key, later);
+    }
+    let rows = shown(&mut dialog, (79, 24), later);
+    assert!(rows.contains(&"● 4. Feedback: 1. first do this".to_owned()), "{rows:?}");
     // A terminal that does not mark pasted text sends it at once.
     let mut dialog = command("rm -r x");
     shown(&mut dialog, (79, 24), now);
     assert_eq!(dialog.press(text("1. first do this"), later), DialogStep::Open);
+    // Its line end is no Enter key.
+    assert_eq!(dialog.press(KeyPress::Enter, later), DialogStep::Open);
     assert_eq!(outcome(&dialog.press(text("1"), later)), Some(QuestionOutcome::ProceedOnce));
 }
 
 #[test]
 fn a_plan_takes_feedback() {
     let now = Instant::now();
-    let mut dialog =
-        dialog(ConfirmationKind::Plan { path: "/t/a.md".into(), text: "# Goal".to_owned() });
-    shown(&mut dialog, (79, 24), now);
+    let mut dialog = plan();
+    assert_eq!(
+        shown(&mut dialog, (79, 24), now),
+        [
+            "! Plan (/t/a.md):",
+            "Goal",
+            "",
+            "Mend it.",
+            "Ready to start implementation?",
+            "● 1. Allow once - Approves plan but requires confirmation for each tool",
+            "  2. Allow for this session - Approves plan and allows tools to run",
+            "     automatically",
+            "  3. Modify with external editor",
+            "  4. Type your feedback...",
+            "Enter to select · ↑/↓ to navigate · Ctrl+G to edit plan · Esc to cancel",
+        ]
+    );
     dialog.press(text("use tabs"), now);
-    let rows = shown(&mut dialog, (79, 24), now);
-    assert_eq!(rows.last().unwrap(), "Feedback: use tabs");
-    let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
+    let frame = dialog.frame((79, 24), now, None);
+    assert_eq!(frame.rows[9].text(), "● 4. Feedback: use tabs");
+    assert_eq!(frame.cursor, (9, 23));
+    let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now + PAUSE) else {
+        panic!("no reply")
+    };
     assert_eq!(reply.modification, Some(Modification::Feedback("use tabs".to_owned())));
+}
+
+#[test]
+fn the_editor_opens_the_file_of_a_plan() {
+    let now = Instant::now();
+    let mut dialog = plan();
+    shown(&mut dialog, (79, 24), now);
+    let DialogStep::Edit(proposal) = dialog.press(KeyPress::ExternalEditor, now) else {
+        panic!("no editor")
+    };
+    assert_eq!(proposal.file, Some("/t/a.md".into()));
+    assert_eq!((proposal.name.as_str(), proposal.text.as_str()), ("a.md", PLAN));
 }
 
 #[test]
@@ -274,7 +337,8 @@ fn a_choice_with_two_digits_can_be_typed() {
         let question = Question::new(Arc::default(), subject, choices.clone(), None);
         let mut dialog = Dialog::new(question, Path::new("/p"));
         shown(&mut dialog, (79, 24), now);
-        let mut steps = keys.iter().map(|key| dialog.press(key.clone(), now));
+        let mut steps =
+            (1..).zip(keys).map(|(at, key)| dialog.press(key.clone(), now + at * PAUSE));
         let step = steps.find(|step| *step != DialogStep::Open);
         let expected = expected.map(QuestionOutcome::Option);
         assert_eq!(step.as_ref().and_then(outcome), expected, "{keys:?}");
@@ -286,11 +350,10 @@ fn a_letter_answers_a_question_about_a_plan_together_with_enter() {
     let now = Instant::now();
     for (letter, expected) in [("y", QuestionOutcome::ProceedOnce), ("n", QuestionOutcome::Cancel)]
     {
-        let mut dialog =
-            dialog(ConfirmationKind::Plan { path: "/t/a.md".into(), text: "# Goal".to_owned() });
+        let mut dialog = plan();
         shown(&mut dialog, (79, 24), now);
         assert_eq!(dialog.press(text(letter), now), DialogStep::Open);
-        let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else {
+        let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now + PAUSE) else {
             panic!("{letter}")
         };
         assert_eq!((reply.outcome, reply.modification), (expected, None), "{letter}");
@@ -305,34 +368,4 @@ fn the_first_row_is_shown_whole_at_every_width() {
         let all = rows.concat().replace(' ', "");
         assert!(all.contains("!Changeofsrc/a.rs(+12-0):"), "{cells}: {rows:?}");
     }
-}
-
-#[test]
-fn questions_of_the_model_are_answered_one_by_one() {
-    let now = Instant::now();
-    let option = |label: &str| SurveyOption { label: label.to_owned(), description: String::new() };
-    let question = |kind, options: &[&str]| SurveyQuestion {
-        question: "Which?".to_owned(),
-        header: "Data".to_owned(),
-        kind,
-        options: options.iter().map(|label| option(label)).collect(),
-        multi_select: false,
-        placeholder: String::new(),
-    };
-    let mut dialog = dialog(ConfirmationKind::Questions(vec![
-        question(SurveyKind::Choice, &["SQLite", "Postgres"]),
-        question(SurveyKind::Text, &[]),
-    ]));
-    let rows = shown(&mut dialog, (79, 24), now);
-    assert_eq!(rows[..2], ["! Question (1 of 2): Data", "  Which?"]);
-    assert_eq!(dialog.press(text("2"), now), DialogStep::Open);
-    let rows = shown(&mut dialog, (79, 24), now);
-    assert_eq!(rows[0], "! Question (2 of 2): Data");
-    dialog.press(text("7"), now);
-    let frame = dialog.frame((79, 24), now, None);
-    assert_eq!(frame.rows.last().unwrap().text(), "Answer: 7");
-    assert_eq!(frame.cursor, (frame.rows.len() - 1, 9));
-    let DialogStep::Reply(reply) = dialog.press(KeyPress::Enter, now) else { panic!("no reply") };
-    let answers = ["Postgres", "7"].map(str::to_owned).to_vec();
-    assert_eq!(reply.modification, Some(Modification::Answers(answers)));
 }

@@ -2,12 +2,16 @@
 
 use std::time::Instant;
 
-use pollux_input::{EditProposal, KeyPress, is_about_call};
+use pollux_input::{KeyPress, is_about_call};
 use pollux_protocol::{Modification, Op, QuestionOutcome, QuestionReply};
 
 use super::View;
 use crate::dialog::DialogStep;
 use crate::row::Look;
+
+/// Feedback about a plan that the user has changed in its file.
+const PLAN_CHANGED: &str = "I have changed the plan in its file. Read it again, revise it where my \
+     changes ask for it, and request approval again.";
 
 impl View<'_> {
     /// Handles a key; returns true if it has answered the question.
@@ -19,8 +23,8 @@ impl View<'_> {
                 self.reply(reply);
                 true
             }
-            DialogStep::Edit { name, text } => {
-                self.to_edit = Some(EditProposal { name, text });
+            DialogStep::Edit(proposal) => {
+                self.to_edit = Some(proposal);
                 let text = "Modify in progress: Save and close external editor to continue";
                 self.story.notice(Look::Dim, text);
                 true
@@ -33,6 +37,12 @@ impl View<'_> {
         let Some(dialog) = &mut self.dialog else { return self.take_prompt(edited) };
         let question = dialog.question();
         match edited {
+            // The file of the plan has the change.
+            Ok(Some(_)) if question.takes_feedback() => {
+                let modification = Some(Modification::Feedback(PLAN_CHANGED.to_owned()));
+                let reply = question.reply(QuestionOutcome::ProceedOnce);
+                self.reply(QuestionReply { modification, ..reply });
+            }
             Ok(Some(text)) => {
                 let modification = Some(Modification::NewContent(text));
                 let reply = question.reply(QuestionOutcome::ModifyWithEditor);

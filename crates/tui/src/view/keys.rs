@@ -20,7 +20,7 @@ pub(crate) const ESCAPE: Duration = Duration::from_millis(50);
 const REPORT: Duration = Duration::from_secs(1);
 /// Time after a character in which the Enter key is a line end of pasted text, not the end of the
 /// prompt (the rule of Gemini CLI).
-const FAST_RETURN: Duration = Duration::from_millis(30);
+pub(crate) const FAST_RETURN: Duration = Duration::from_millis(30);
 /// Command that Esc runs in an empty input when it is pressed twice.
 const REWIND: &str = "/rewind";
 
@@ -186,7 +186,7 @@ impl View<'_> {
             ComposerStep::ClearScreen => self.screen.clear_screen(),
             ComposerStep::ExternalEditor => {
                 let name = "prompt.md".to_owned();
-                self.to_edit = Some(EditProposal { name, text: self.composer.text() });
+                self.to_edit = Some(EditProposal { name, text: self.composer.text(), file: None });
             }
         }
     }

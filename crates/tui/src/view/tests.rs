@@ -530,8 +530,9 @@ fn a_question_takes_the_place_of_the_input() {
     stage.event(question("make"));
     stage.live();
     agent.asked();
+    // Text that arrives at once was not typed to answer, and its line end is no Enter key.
     stage.burst("1 more\r");
-    assert_eq!(agent.asked(), ["ProceedOnce"]);
+    assert!(agent.asked().is_empty());
     assert!(stage.view.composer.is_empty());
 }
 
