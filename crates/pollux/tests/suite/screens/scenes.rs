@@ -23,10 +23,21 @@ const ANSWER: &str = "## Prices\n\nThe **prices** are in `prices.csv`:\n\n\
 
 /// Returns all scenes.
 pub(super) fn all() -> Vec<Scene> {
-    [start(), answers(), calls(), questions(), work(), input(), states(), lists(), commands()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        start(),
+        answers(),
+        calls(),
+        questions(),
+        surveys(),
+        work(),
+        input(),
+        states(),
+        lists(),
+        commands(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn start() -> Vec<Scene> {
@@ -143,11 +154,6 @@ fn calls() -> Vec<Scene> {
 }
 
 fn questions() -> Vec<Scene> {
-    let asked = json!({"questions": [{
-        "question": "Which database?", "header": "Database", "type": "choice", "options": [
-            {"label": "SQLite", "description": "one file"}, {"label": "PostgreSQL", "description": "a server"},
-        ],
-    }]});
     let refused = vec![See(READY), Line("go"), See("Allow execution of"), Press(Key::Escape), Rest];
     vec![
         Scene::new("question-command", prompt("go", "Command:"))
@@ -162,9 +168,52 @@ fn questions() -> Vec<Scene> {
         Scene::new("question-fetch", prompt("go", "example.com")).with([
             reply().call("web_fetch", json!({"prompt": "Summarise https://example.com/guide"}))
         ]),
-        Scene::new("question-ask-user", prompt("go", "database"))
-            .with([reply().call("ask_user", asked)]),
         Scene::new("refused", refused).with([shell("touch made")]),
+    ]
+}
+
+/// Returns the scenes of questions of the model.
+fn surveys() -> Vec<Scene> {
+    let database = json!({
+        "question": "Which database?", "header": "Database", "type": "choice", "options": [
+            {"label": "SQLite", "description": "one file"}, {"label": "PostgreSQL", "description": "a server"},
+        ],
+    });
+    let tests = json!({
+        "question": "Which tests?", "header": "Tests", "type": "choice", "multiSelect": true,
+        "options": [
+            {"label": "Unit", "description": "fast"}, {"label": "Load", "description": "slow"},
+        ],
+    });
+    let name = json!({"question": "What is it called?", "header": "Name", "type": "text"});
+    let ask = |questions| reply().call("ask_user", json!({ "questions": questions }));
+    let several = || [ask(json!([database, tests, name]))];
+    // The smallest window shows the question in parts: Page Down shows the last one.
+    let chosen = || {
+        vec![
+            See(READY),
+            Line("go"),
+            See("SQLite"),
+            Type("1"),
+            See("tests?"),
+            Type("\x1b[6~"),
+            See("Done"),
+        ]
+    };
+    let then = |steps: Vec<super::Step>| chosen().into_iter().chain(steps).collect();
+    vec![
+        Scene::new("question-ask-user", prompt("go", "database")).with([ask(json!([database]))]),
+        Scene::new("question-several", then(vec![Type("2"), See("[x] Load")])).with(several()),
+        Scene::new(
+            "question-review",
+            then(vec![
+                Press(Key::BackTab),
+                See("database?"),
+                Press(Key::BackTab),
+                See("Review your"),
+            ]),
+        )
+        .with(several()),
     ]
 }
 
